@@ -1,0 +1,85 @@
+// Package inject chooses what a conversation should see: which block of
+// recalled notes stands in front of which user message. Call [Engine.Plan]
+// with what the proxy knows of a request, then [Engine.Commit] with the plan
+// that was really used. A plan may be empty and then says why; there is no
+// error, because nothing that goes wrong here may fail a request.
+package inject
+
+import (
+	"time"
+
+	"hindsight/store"
+)
+
+// Conversation is what the proxy knows of one request. Nothing of it is kept
+// beyond the call.
+type Conversation struct {
+	Owner    store.Owner
+	Session  string
+	Exchange string
+	Child    bool // a sub-agent: skills only, no facts about the user
+
+	// Places are the user messages of this request where a block may stand,
+	// oldest first.
+	Places []Place
+	// Fresh is the index in Places of the message that a person has just sent,
+	// or -1; then Skip is the word for why there is none (side_call,
+	// tool_turn, not_a_user_turn …).
+	Fresh int
+	Skip  string
+
+	// Words are the human's words of the fresh message; Context the turns
+	// before it, oldest first, the human's words and the answers.
+	Words   string
+	Context []string
+	// Texts are the request's own texts: a memory whose evidence stands in
+	// them isn't injected.
+	Texts []string
+
+	Model      string
+	Structured bool // facts above the gate only
+	BodyHash   store.Hash
+	Recall     bool // false: replay only (holdout, paused …)
+	Now        time.Time
+	Zone       *time.Location
+}
+
+// Place is one user message: Key names it inside its session (see
+// store.Place), Message is its index in the request.
+type Place struct {
+	Key     store.Hash
+	Message int
+}
+
+// Status is the first word of the answer's status header.
+type Status string
+
+// What happened to a request, in the header's words.
+const (
+	Injected Status = "injected" // something is new
+	Replayed Status = "replayed" // earlier blocks only
+	None     Status = "none"     // recall ran and found nothing
+	OffState Status = "off"      // memory is off for the request
+	Skipped  Status = "skipped"  // recall didn't run
+)
+
+// Plan is what to splice into a request. The zero Plan changes nothing.
+type Plan struct {
+	Blocks   []Block // by message, ascending
+	New      []store.Ref
+	Status   Status
+	Reason   string // a word of the contract, or empty
+	Degraded string // words or cache, or empty
+
+	entries []store.LedgerEntry // to commit
+	why     *store.Why
+}
+
+// Block is one block of bytes in front of one message. Message is the index
+// of the message in the request.
+type Block struct {
+	Message int
+	Text    string
+	Refs    []store.Ref
+	Fresh   bool
+}

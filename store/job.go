@@ -1,0 +1,74 @@
+package store
+
+import "time"
+
+// Trigger says why a session is reflected.
+type Trigger string
+
+// The triggers of a reflection.
+const (
+	TriggerIdle     Trigger = "idle"
+	TriggerTokens   Trigger = "tokens"
+	TriggerExplicit Trigger = "explicit"
+	TriggerShutdown Trigger = "shutdown"
+)
+
+// JobState is where a reflection stands.
+type JobState string
+
+// The states of a job. WaitingForKey waits for the caller's next request.
+const (
+	Queued        JobState = "queued"
+	Running       JobState = "running"
+	WaitingForKey JobState = "waiting_for_key"
+	Done          JobState = "done"
+	Dead          JobState = "dead"
+)
+
+// Job is one reflection: the exchanges of a session after From up to To. ID is
+// a hash of the session and From, so that asking twice makes one job.
+type Job struct {
+	ID       string    `json:"id"`
+	Session  string    `json:"session"`
+	Owner    Owner     `json:"owner"`
+	From     uint64    `json:"from"` // exclusive
+	To       uint64    `json:"to"`   // inclusive
+	Trigger  Trigger   `json:"trigger"`
+	State    JobState  `json:"state"`
+	Attempts int       `json:"attempts"`
+	Reason   string    `json:"reason,omitempty"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	// NotBefore holds a retry back; Lease is until when a claim holds.
+	NotBefore time.Time `json:"not_before,omitzero"`
+	Lease     time.Time `json:"lease,omitzero"`
+	Claim     string    `json:"claim,omitempty"` // who holds the lease
+
+	Kept     []string  `json:"kept,omitempty"`     // ids of memories that it wrote or confirmed
+	Dropped  []Dropped `json:"dropped,omitempty"`  // what it threw away and why
+	Strategy string    `json:"strategy,omitempty"` // how it was extracted: rules, or the prompt's version
+}
+
+// Dropped is a statement that reflection didn't keep.
+type Dropped struct {
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+}
+
+// Outcome is what one reflection changes. The store applies it in one
+// transaction: Memories are put whole (new before retired), the session's
+// cursor moves to the job's To, the job is done.
+type Outcome struct {
+	Memories []Memory
+	Kept     []string
+	Dropped  []Dropped
+	Verdicts []Verdict
+	Strategy string
+}
+
+// Verdict is what reflection says of one injected memory: used, ignored,
+// confirmed or contradicted.
+type Verdict struct {
+	ID      string `json:"id"`
+	Verdict string `json:"verdict"`
+}

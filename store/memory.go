@@ -1,0 +1,158 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// Type says what a memory is about.
+type Type string
+
+// The types of a memory. Noise is a verdict of reflection, never stored.
+const (
+	UserFact    Type = "user_fact"
+	Preference  Type = "preference"
+	Solution    Type = "solution"
+	ErrorLesson Type = "error_lesson"
+	EventType   Type = "event"
+)
+
+// Types lists every type that can be stored.
+func Types() []Type { return []Type{UserFact, Preference, Solution, ErrorLesson, EventType} }
+
+// Layer says which kind of remembering a memory is.
+type Layer string
+
+// The layers. Working is the open session and never a stored memory.
+const (
+	Working  Layer = "working"
+	Episodic Layer = "episodic"
+	Semantic Layer = "semantic"
+	Skill    Layer = "skill"
+)
+
+// LayerOf is the layer that a type belongs to unless its writer says otherwise.
+func LayerOf(t Type) Layer {
+	switch t {
+	case Solution, ErrorLesson:
+		return Skill
+	case EventType:
+		return Episodic
+	default:
+		return Semantic
+	}
+}
+
+// State is where a memory stands in its life. Only Active ones are recalled.
+type State string
+
+// The states of a memory.
+const (
+	Active       State = "active"
+	Superseded   State = "superseded"
+	Consolidated State = "consolidated"
+	Archived     State = "archived"
+	Quarantined  State = "quarantined"
+)
+
+// Speaker says whose word a memory rests on.
+type Speaker string
+
+// The speakers, the most trusted first.
+const (
+	ByUser      Speaker = "user"
+	ByAssistant Speaker = "assistant"
+	ByTool      Speaker = "tool"
+)
+
+// Evidence is where a memory comes from: a verbatim quote in a turn.
+type Evidence struct {
+	Session string    `json:"session"`
+	Turn    int       `json:"turn"`
+	Quote   string    `json:"quote"`
+	Time    time.Time `json:"time,omitzero"`
+	// Context is the quote with a turn on each side, for recall.
+	Context string `json:"context,omitempty"`
+}
+
+// Memory is one self-contained statement. Its JSON form is part of the
+// contract (the management API, export and import). Importance and Confidence
+// lie between 0 and 1.
+type Memory struct {
+	ID           string            `json:"id"`
+	Tenant       string            `json:"tenant"`
+	Scope        Scope             `json:"scope"`
+	Layer        Layer             `json:"layer"`
+	Type         Type              `json:"type"`
+	Text         string            `json:"text"`
+	Subject      string            `json:"subject"`
+	Scenario     string            `json:"scenario"`
+	Importance   float64           `json:"importance"`
+	Confidence   float64           `json:"confidence"`
+	Standing     bool              `json:"standing"`
+	State        State             `json:"state"`
+	AttributedTo Speaker           `json:"attributed_to"`
+	Evidence     []Evidence        `json:"evidence"`
+	SourceIDs    []string          `json:"source_ids"`
+	SupersededBy string            `json:"superseded_by"`
+	ValidFrom    time.Time         `json:"valid_from,omitzero"`
+	ValidTo      time.Time         `json:"valid_to,omitzero"`
+	CreatedAt    time.Time         `json:"created_at"`
+	UpdatedAt    time.Time         `json:"updated_at"`
+	LastVerified time.Time         `json:"last_verified,omitzero"`
+	LastUsed     time.Time         `json:"last_used,omitzero"`
+	Uses         int               `json:"uses"`
+	ArchivedAt   time.Time         `json:"archived_at,omitzero"`
+	Metadata     map[string]string `json:"metadata"`
+	Revision     int               `json:"revision"`
+}
+
+// Ref names a memory at a revision.
+type Ref struct {
+	ID       string `json:"id"`
+	Revision int    `json:"revision"`
+}
+
+// MemoryID is the id of a memory: a hash of what it is and where it comes
+// from, so that the same session range read twice, or by two sidecars, gives
+// the same ids. folded is the text through the tokeniser's folding; a written
+// memory (API, MCP) has no session and an empty range.
+func MemoryID(tenant string, scope Scope, session string, from, to uint64, subject, folded string) string {
+	h := sha256.New()
+	var n [8]byte
+	put := func(s string) {
+		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	put(tenant)
+	put(string(scope))
+	put(session)
+	binary.BigEndian.PutUint64(n[:], from)
+	h.Write(n[:])
+	binary.BigEndian.PutUint64(n[:], to)
+	h.Write(n[:])
+	put(subject)
+	put(folded)
+	return "m" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
+}
+
+// MemoryFilter selects memories for a listing. Zero fields select all; State
+// empty means Active.
+type MemoryFilter struct {
+	Tenant   string
+	Scope    Scope
+	Type     Type
+	Layer    Layer
+	Subject  string
+	Session  string
+	Scenario string
+	State    State
+	Since    time.Time // created at or after
+	Until    time.Time // created before
+	Limit    int       // at most this many; 0 means 100
+	Cursor   string    // opaque, from the page before
+}

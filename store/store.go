@@ -1,0 +1,34 @@
+// Package store says what Hindsight keeps and under which names: memories and
+// their evidence, sessions and the exchanges in them, the reflection queue,
+// the ledger of injected blocks. It holds types and contracts only. How they
+// are kept is the business of the packages below it (badgerdb, weaviatedb),
+// how they are found that of index; the interfaces through which other
+// packages use a store are declared by those packages.
+//
+// Every name of a person or conversation that reaches a key goes through
+// [IdentityKey.Hash], so that a directory listing or a key dump tells nothing.
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Product is the one constant behind header names, metric names and paths.
+const Product = "hindsight"
+
+// ErrNotFound says that nothing is kept under the given name. It is also the
+// answer to a name that belongs to another tenant or user.
+var ErrNotFound = errors.New("not found")
+
+// ErrForgotten refuses a write of something that a person has had forgotten.
+var ErrForgotten = errors.New("forgotten by its user")
+
+// Off is the error of a store that can't be used now. The request path turns
+// memory off for the request and forwards it; everything else reports Reason.
+type Off struct {
+	// Reason is one line for people: what is wrong and what mends it.
+	Reason string
+}
+
+func (o *Off) Error() string { return fmt.Sprintf("memory is off: %s", o.Reason) }
