@@ -6,10 +6,10 @@
 package dialect
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
-	"unsafe"
+
+	"hindsight/proxy/dialect/scan"
 )
 
 // ErrUnknown says that a body is not of a shape that the scanner can vouch
@@ -134,6 +134,9 @@ type Part struct {
 	// Start and End bound the whole part in the body (the string with its
 	// quotes, or the object with its braces).
 	Start, End int
+	// TextAt is where the text's literal begins in the body, its quote
+	// included; 0 where there is no text.
+	TextAt int
 
 	lit []byte // the text's JSON literal with quotes, nil if none
 }
@@ -148,6 +151,9 @@ type Call struct {
 func NewTextPart(kind PartKind, typ string, lit []byte, start, end int) Part {
 	return Part{Kind: kind, Type: typ, lit: lit, Start: start, End: end}
 }
+
+// TextEnd is where the text's literal ends in the body.
+func (p Part) TextEnd() int { return p.TextAt + len(p.lit) }
 
 // Text decodes the part's text. Without escapes it is a view of the body.
 func (p Part) Text() string { return Unquote(p.lit) }
@@ -181,21 +187,7 @@ func (m Message) Text() string {
 // Unquote decodes a JSON string literal that a scanner has found valid. A
 // literal without escapes is returned as a view of the same bytes, which must
 // not change afterwards.
-func Unquote(lit []byte) string {
-	if len(lit) < 2 {
-		return ""
-	}
-	in := lit[1 : len(lit)-1]
-	view := unsafe.String(unsafe.SliceData(in), len(in))
-	if strings.IndexByte(view, '\\') < 0 {
-		return view
-	}
-	var s string
-	if json.Unmarshal(lit, &s) != nil {
-		return ""
-	}
-	return s
-}
+func Unquote(lit []byte) string { return scan.Unquote(lit) }
 
 // Answer is what an upstream's answer says, read from its bytes.
 type Answer struct {

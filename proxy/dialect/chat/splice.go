@@ -1,0 +1,132 @@
+package chat
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hindsight/proxy/dialect"
+	"hindsight/proxy/dialect/scan"
+)
+
+// insert is one piece to put into a body: before and after are JSON already,
+// text is escaped between them.
+type insert struct {
+	at            int
+	before, after string
+	text          string
+}
+
+// What surrounds a block: a line of its own in a string, a part in an array.
+const (
+	newline   = `\n`
+	partOpen  = `{"type":"text","text":"`
+	partClose = `"}`
+)
+
+// Splice inserts the blocks, see [dialect.Dialect]. Only user messages take
+// one, each a single one.
+//
+// In a string the block stands first, then a newline, then the client's bytes.
+// In an array it is a part of its own, directly before the first text part
+// behind the last tool result; without such a text part (an image alone) it is
+// the first part behind the tool results, or of all. At the tail it stands
+// behind the text, or is the last part.
+func (Dialect) Splice(req *dialect.Request, blocks []dialect.Block, opt dialect.SpliceOptions) ([]byte, error) {
+	if len(blocks) == 0 {
+		return req.Body, nil
+	}
+	inserts := make([]insert, 0, len(blocks))
+	for _, b := range blocks {
+		if b.Message < 0 || b.Message >= len(req.Messages) {
+			return nil, fmt.Errorf("insert into message %d of %d: no such message", b.Message, len(req.Messages))
+		}
+		in, err := place(&req.Messages[b.Message], opt)
+		if err != nil {
+			return nil, fmt.Errorf("insert into message %d: %w", b.Message, err)
+		}
+		in.text = scan.Clean(b.Text)
+		inserts = append(inserts, in)
+	}
+	slices.SortFunc(inserts, func(a, b insert) int { return cmp.Compare(a.at, b.at) })
+
+	size := len(req.Body)
+	for i, in := range inserts {
+		if i > 0 && in.at == inserts[i-1].at {
+			return nil, errors.New("insert two blocks into one message")
+		}
+		size += len(in.before) + scan.EscapedLen(in.text) + len(in.after)
+	}
+	out := make([]byte, 0, size)
+	done := 0
+	for _, in := range inserts {
+		out = append(out, req.Body[done:in.at]...)
+		out = append(out, in.before...)
+		out = scan.AppendEscaped(out, in.text)
+		out = append(out, in.after...)
+		done = in.at
+	}
+	return append(out, req.Body[done:]...), nil
+}
+
+// place finds where in a message a block goes.
+func place(m *dialect.Message, opt dialect.SpliceOptions) (insert, error) {
+	switch {
+	case m.Role != dialect.User:
+		return insert{}, errors.New("not a user message")
+	case m.Slot.End == 0:
+		return insert{}, errors.New("content is neither text nor parts")
+	case !m.Slot.Array:
+		return beside(m.Slot.Start, m.Slot.End, opt), nil
+	}
+	if p, ok := textPart(m, opt); ok && opt.Inline {
+		return beside(p.TextAt, p.TextEnd(), opt), nil
+	}
+	return among(m, opt), nil
+}
+
+// beside puts a block into the string literal that stands from start to end.
+// The newline also keeps the block away from half a surrogate pair.
+func beside(start, end int, opt dialect.SpliceOptions) insert {
+	if opt.Tail {
+		return insert{at: end - 1, before: newline}
+	}
+	return insert{at: start + 1, after: newline}
+}
+
+// textPart is the part that the block stands before, or behind.
+func textPart(m *dialect.Message, opt dialect.SpliceOptions) (dialect.Part, bool) {
+	if m.Slot.First < 0 {
+		return dialect.Part{}, false
+	}
+	last := m.Slot.First
+	if opt.Tail {
+		for i, p := range m.Parts {
+			if p.Kind == dialect.TextPart {
+				last = i
+			}
+		}
+	}
+	return m.Parts[last], true
+}
+
+// among puts a block into an array as a part of its own.
+func among(m *dialect.Message, opt dialect.SpliceOptions) insert {
+	if len(m.Parts) == 0 {
+		return insert{at: m.Slot.Start + 1, before: partOpen, after: partClose}
+	}
+	next := m.Slot.First
+	if next < 0 {
+		next = 0
+		for i, p := range m.Parts {
+			if p.Kind == dialect.ToolResultPart {
+				next = i + 1
+			}
+		}
+	}
+	if opt.Tail || next == len(m.Parts) {
+		return insert{at: m.Parts[len(m.Parts)-1].End, before: "," + partOpen, after: partClose}
+	}
+	return insert{at: m.Parts[next].Start, before: partOpen, after: partClose + ","}
+}
