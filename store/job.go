@@ -64,6 +64,9 @@ type Outcome struct {
 	Dropped  []Dropped
 	Verdicts []Verdict
 	Strategy string
+	// Dead, if set, ends the job as a dead letter with this reason instead of
+	// done: the model could not be asked, and Memories are what rules found.
+	Dead string
 }
 
 // Verdict is what reflection says of one injected memory: used, ignored,

@@ -137,6 +137,23 @@ type Hash [16]byte
 // String is the hash in lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// MarshalText is the form in JSON: that of String.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText. The error says that it isn't 32
+// hexadecimal digits.
+func (h *Hash) UnmarshalText(b []byte) error {
+	var out Hash
+	if len(b) != 2*len(out) {
+		return fmt.Errorf("read hash %q: want %d hexadecimal digits", b, 2*len(out))
+	}
+	if _, err := hex.Decode(out[:], b); err != nil {
+		return fmt.Errorf("read hash %q: %w", b, err)
+	}
+	*h = out
+	return nil
+}
+
 // IsZero says whether the hash was never set.
 func (h Hash) IsZero() bool { return h == Hash{} }
 

@@ -24,6 +24,13 @@ var ErrNotFound = errors.New("not found")
 // ErrForgotten refuses a write of something that a person has had forgotten.
 var ErrForgotten = errors.New("forgotten by its user")
 
+// ErrStale refuses a change that rests on what is no longer so: the session was
+// reflected by another, the lease was lost, a memory was changed meanwhile.
+var ErrStale = errors.New("changed by another meanwhile")
+
+// ErrCursor refuses a listing's cursor that no listing gave out.
+var ErrCursor = errors.New("malformed cursor")
+
 // Off is the error of a store that can't be used now. The request path turns
 // memory off for the request and forwards it; everything else reports Reason.
 type Off struct {

@@ -1,0 +1,172 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hindsight/store"
+)
+
+// Apply takes the outcome of a reflection in one transaction: memories, the
+// session's cursor, the job's end, which out.Dead makes a dead letter. A dead
+// letter whose range was covered so and that was requeued leaves the cursor
+// where it is. The error is store.ErrStale where the claim
+// was lost, the cursor isn't the job's From, or a memory to be replaced was
+// changed since it was read (its Revision isn't the one that is kept); then
+// nothing has changed.
+//
+// A memory of Revision 0 is new; where its id is there already, the one that is
+// there stays. What a person has had forgotten isn't written but goes to
+// Dropped, with the reason "forgotten". Used and confirmed verdicts count as a
+// use, confirmed ones as a verification.
+func (s *Store) Apply(_ context.Context, j store.Job, out store.Outcome) (store.Job, error) {
+	if err := s.roomToWrite(); err != nil {
+		return j, err
+	}
+	err := s.change(func(t *tx) error {
+		is, err := t.held(j)
+		if err != nil {
+			return err
+		}
+		at := t.h.conversation(is.Owner, is.Session)
+		x, err := t.session(at)
+		if errors.Is(err, store.ErrNotFound) {
+			return store.ErrStale
+		}
+		if err != nil {
+			return err
+		}
+		again := covered(&x, &is)
+		if x.Cursor != is.From && !again || j.From != is.From || j.To > x.LastSeq {
+			return store.ErrStale
+		}
+		if err := s.applyMemories(t, &is, out); err != nil {
+			return err
+		}
+		if err := s.applyVerdicts(t, &is, out.Verdicts); err != nil {
+			return err
+		}
+		is.To, is.State, is.Reason, is.Strategy = j.To, store.Done, "", out.Strategy
+		if out.Dead != "" {
+			is.State, is.Reason = store.Dead, out.Dead
+		}
+		if !again {
+			if err := s.moveCursor(t, at, &x, &is); err != nil {
+				return err
+			}
+		}
+		j = is
+		return s.putJob(t, &j)
+	})
+	return j, wrap("apply reflection", err)
+}
+
+// covered says whether the cursor is past a job that isn't done.
+func covered(x *store.Session, j *store.Job) bool { return x.Cursor >= j.To && j.To > j.From }
+
+// applyMemories writes the memories and sets what the job kept and dropped.
+func (s *Store) applyMemories(t *tx, j *store.Job, out store.Outcome) error {
+	j.Kept, j.Dropped = slices.Clone(out.Kept), slices.Clone(out.Dropped)
+	for i := range out.Memories {
+		m := out.Memories[i]
+		m.Tenant = s.tenant(m.Tenant)
+		if m.Tenant != j.Owner.Tenant {
+			return errors.New("a memory belongs to another tenant than the session")
+		}
+		at := t.h.at(m.Tenant, m.Scope)
+		gone, lifted, err := s.forgotten(t, at, &m)
+		if err != nil {
+			return err
+		}
+		if gone {
+			j.Kept = slices.DeleteFunc(j.Kept, func(id string) bool { return id == m.ID })
+			j.Dropped = append(j.Dropped, store.Dropped{Text: m.Text, Reason: "forgotten"})
+			continue
+		}
+		if lifted {
+			if err := s.lift(t, at, m.Scope, m.Text); err != nil {
+				return err
+			}
+		}
+		if err := s.applyMemory(t, at, &m, lifted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) applyMemory(t *tx, at place, m *store.Memory, lifted bool) error {
+	old, oldAt, err := t.memory(m.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && m.Revision == 0:
+		return s.putMemory(t, m, nil)
+	case errors.Is(err, store.ErrNotFound), err == nil && oldAt != at:
+		return store.ErrStale
+	case err != nil:
+		return err
+	case m.Revision == 0 && !lifted:
+		return nil
+	case m.Revision != 0 && m.Revision != old.Revision:
+		return store.ErrStale
+	}
+	m.CreatedAt = old.CreatedAt
+	return s.putMemory(t, m, &old)
+}
+
+// applyVerdicts counts how injected memories fared. Uses make no revision:
+// nothing of what is said changes.
+func (s *Store) applyVerdicts(t *tx, j *store.Job, verdicts []store.Verdict) error {
+	for _, v := range verdicts {
+		if v.Verdict != "used" && v.Verdict != "confirmed" {
+			continue
+		}
+		m, at, err := t.memory(v.ID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && m.Tenant != j.Owner.Tenant {
+			continue // erased meanwhile, or a made-up id
+		}
+		if err != nil {
+			return err
+		}
+		m.Uses++
+		m.LastUsed = s.now()
+		if v.Verdict == "confirmed" {
+			m.LastVerified = m.LastUsed
+		}
+		if err := s.storeMemory(t, at, &m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveCursor marks the exchanges of a job as covered, notes when, for their
+// retention, and ends the jobs that this makes pointless, with the same result.
+func (s *Store) moveCursor(t *tx, at conversation, x *store.Session, j *store.Job) error {
+	from, to := j.From, j.To
+	x.Cursor, x.NewTokens = to, 0
+	for r := range t.rows(join(famExchange, at[:]), exchangeKey(at, to+1)) {
+		var e struct {
+			Tokens int `json:"tokens"`
+		}
+		if err := r.large(seqOf(r.item.Key()[1:]), &e); err != nil {
+			return err
+		}
+		x.NewTokens += e.Tokens
+	}
+	key := join(famReflected, ascending(s.now()), at[:])
+	if err := t.set(key, append(u64(from), u64(to)...), 0, 0); err != nil {
+		return err
+	}
+	for _, o := range s.jobsOf(t.h, j) {
+		if o.From < from || o.From >= to {
+			continue
+		}
+		o.State, o.Kept, o.Dropped, o.Strategy = store.Done, j.Kept, j.Dropped, j.Strategy
+		o.Reason = "covered by " + j.ID
+		if err := s.putJob(t, &o); err != nil {
+			return err
+		}
+	}
+	return t.putSession(at, *x, false)
+}

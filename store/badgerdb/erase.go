@@ -1,0 +1,301 @@
+package badgerdb
+
+import (
+	"context"
+	"strings"
+
+	"hindsight/store"
+)
+
+// EraseScope removes all that a scope holds and counts it: memories with their
+// revisions and tombstones, sessions with their exchanges, places, anchors,
+// ledger, why records and jobs. A user's scope takes the parts of their agents
+// with it; the sessions of `user:<id>/agent:<id>` are those that named the
+// agent. A mark stays, by which nothing from before this moment is learned
+// again. The error is store.ErrNotFound for a tenant that has nothing. It holds
+// all writes up while it works.
+func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
+	rec := store.Receipt{Tenant: tenant, Scope: sc}
+	if err := s.Flush(ctx); err != nil {
+		return rec, wrap("erase scope", err)
+	}
+	err := s.with(func(h *handle) error {
+		s.write.Lock()
+		defer s.write.Unlock()
+		tenant := s.tenant(tenant)
+		rec.Tenant = tenant
+		scopes, err := s.below(h, tenant, sc)
+		if err != nil {
+			return err
+		}
+		for _, sc := range scopes {
+			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: &rec}
+			if err := e.run(); err != nil {
+				return err
+			}
+			rec.Erased = append(rec.Erased, sc)
+		}
+		s.feed.reset()
+		return s.reload(h)
+	})
+	if err == nil {
+		s.squeezeSoon()
+	}
+	return rec, wrap("erase scope", err)
+}
+
+// below lists a scope and, of a user, the parts of their agents, those first.
+func (s *Store) below(h *handle, tenant string, sc store.Scope) ([]store.Scope, error) {
+	txn := h.db.NewTransaction(false)
+	defer txn.Discard()
+	v := view{h, txn}
+	if _, err := v.row(tenantKey(h, tenant)); err != nil {
+		return nil, err
+	}
+	all, err := v.scopes(tenant)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Scope
+	for _, x := range all {
+		if strings.HasPrefix(string(x), string(sc)+"/agent:") {
+			out = append(out, x)
+		}
+	}
+	return append(out, sc), nil
+}
+
+// eraser erases one scope, in as many transactions as it takes: the mark first,
+// the scope's own record last.
+type eraser struct {
+	s      *Store
+	h      *handle
+	tenant string
+	scope  store.Scope
+	rec    *store.Receipt
+	dead   map[string]bool // ids of the sessions that go
+}
+
+func (e *eraser) run() error {
+	at := e.h.at(e.tenant, e.scope)
+	err := e.s.apply(e.h, &tx{}, func(t *tx) error {
+		return t.put(join(famErased, at[:]), e.s.now(), 0, 0)
+	})
+	if err != nil {
+		return err
+	}
+	if user, ok := e.scope.UserOf(); ok {
+		if err := e.conversations(e.h.at(e.tenant, store.UserScope(user))); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct {
+		family byte
+		count  *int
+		also   func(*tx, row) ([][]byte, error)
+	}{
+		{famRevision, &e.rec.Revisions, nil},
+		{famForgotten, &e.rec.Tombstones, nil},
+		{famText, nil, nil},
+		{famMemory, &e.rec.Memories, e.memory},
+		{famScope, nil, nil},
+	} {
+		if err := e.wipe(join(f.family, at[:]), f.count, f.also); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conversations erases the scope's sessions and what belongs to them. at is the
+// place of their user.
+func (e *eraser) conversations(at place) error {
+	e.dead = map[string]bool{}
+	var list []conversation
+	txn := e.h.db.NewTransaction(false)
+	defer txn.Discard()
+	for r := range (view{e.h, txn}).rows(join(famSession, at[:]), nil) {
+		var x store.Session
+		if err := r.into(&x); err != nil {
+			return err
+		}
+		if x.Owner.SkillScope() == e.scope {
+			e.dead[x.ID] = true
+			list = append(list, conversation(r.key()[1:]))
+		}
+	}
+	for _, c := range list {
+		for _, f := range []struct {
+			family byte
+			count  *int
+			also   func(*tx, row) ([][]byte, error)
+		}{
+			{famPlace, &e.rec.Places, nil},
+			{famExchange, &e.rec.Exchanges, e.exchange},
+		} {
+			if err := e.wipe(join(f.family, c[:]), f.count, f.also); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range []struct {
+		prefix []byte
+		count  *int
+		also   func(*tx, row) ([][]byte, error)
+	}{
+		{join(famLedger, at[:]), &e.rec.Ledger, ofSession(e, func(x *store.LedgerEntry) string { return x.Session }, nil)},
+		{join(famWhy, at[:]), &e.rec.Why, ofSession(e, func(x *store.Why) string { return x.Session }, tailIndex(byWhy))},
+		{join(famAnchor, at[:]), &e.rec.Anchors, ofSession(e, func(x *store.Anchor) string { return x.Session }, nil)},
+		{join(famJob, at[:]), &e.rec.Jobs, ofSession(e, func(x *store.Job) string { return x.Session }, tailIndex(byJob))},
+		{join(famBegun, at[:]), &e.rec.Exchanges, e.begun},
+		{[]byte{famReflected}, nil, e.reflected(list)},
+		{join(famSession, at[:]), &e.rec.Sessions, e.session},
+	} {
+		if err := e.wipe(f.prefix, f.count, f.also); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skip, as the first key, leaves a row alone.
+var skip = [][]byte{nil}
+
+// wipe deletes the rows that begin with prefix, and the keys that also names
+// for them, and counts them.
+func (e *eraser) wipe(prefix []byte, count *int, also func(*tx, row) ([][]byte, error)) error {
+	const piece = 500
+	seek := prefix
+	for seek != nil {
+		var next []byte
+		err := e.s.apply(e.h, &tx{}, func(t *tx) error {
+			var dead [][]byte
+			n := 0
+			for r := range t.rows(prefix, seek) {
+				if n++; n > piece {
+					next = r.key()
+					break
+				}
+				keys := [][]byte(nil)
+				if also != nil {
+					var err error
+					if keys, err = also(t, r); err != nil {
+						return err
+					}
+					if len(keys) > 0 && keys[0] == nil {
+						continue
+					}
+				}
+				dead = append(append(dead, r.key()), keys...)
+				if count != nil {
+					*count++
+				}
+			}
+			for _, k := range dead {
+				if err := t.room(len(k), 1); err != nil {
+					return err
+				}
+				if err := t.del(k); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		seek = next
+	}
+	return nil
+}
+
+// ofSession passes the rows whose value names a session that goes, or, in the
+// user's own scope, one that isn't there at all.
+func ofSession[T any](e *eraser, of func(*T) string, index func(row) []byte) func(*tx, row) ([][]byte, error) {
+	return func(_ *tx, r row) ([][]byte, error) {
+		var x T
+		if err := r.into(&x); err != nil {
+			return nil, err
+		}
+		if !e.takes(of(&x)) {
+			return skip, nil
+		}
+		if index == nil {
+			return nil, nil
+		}
+		return [][]byte{index(r)}, nil
+	}
+}
+
+// takes says whether what belongs to a session goes. The user's own scope comes
+// after the agents' and takes the rest.
+func (e *eraser) takes(session string) bool {
+	return e.dead[session] || !strings.Contains(string(e.scope), "/")
+}
+
+// tailIndex is the by-id key of rows whose key ends in their own hash.
+func tailIndex(kind byte) func(row) []byte {
+	return func(r row) []byte { return idKey(kind, tail(r)) }
+}
+
+func tail(r row) store.Hash {
+	k := r.item.Key()
+	return store.Hash(k[len(k)-hashLen:])
+}
+
+func (e *eraser) session(_ *tx, r row) ([][]byte, error) {
+	var x store.Session
+	if err := r.into(&x); err != nil {
+		return nil, err
+	}
+	if !e.dead[x.ID] {
+		return skip, nil
+	}
+	at, id := place(r.item.Key()[1:]), tail(r)
+	return [][]byte{idKey(bySession, id), join(famSessions, at.tenant(), descending(x.Started), id[:])}, nil
+}
+
+func (e *eraser) exchange(_ *tx, r row) ([][]byte, error) {
+	var x struct {
+		ID string `json:"id"`
+	}
+	seq := seqOf(r.item.Key()[1:])
+	if err := r.large(seq, &x); err != nil {
+		return nil, err
+	}
+	keys, err := r.partKeys(seq)
+	return append(keys, idKey(byExchange, e.h.exchange(x.ID))), err
+}
+
+func (e *eraser) begun(_ *tx, r row) ([][]byte, error) {
+	var b begun
+	if err := r.large(0, &b); err != nil {
+		return nil, err
+	}
+	if b.Owner.SkillScope() != e.scope && !e.takes(b.Session) {
+		return skip, nil
+	}
+	return r.partKeys(0)
+}
+
+func (e *eraser) reflected(list []conversation) func(*tx, row) ([][]byte, error) {
+	gone := map[conversation]bool{}
+	for _, c := range list {
+		gone[c] = true
+	}
+	return func(_ *tx, r row) ([][]byte, error) {
+		if !gone[conversation(r.item.Key()[9:])] {
+			return skip, nil
+		}
+		return nil, nil
+	}
+}
+
+func (e *eraser) memory(t *tx, r row) ([][]byte, error) {
+	var m store.Memory
+	if err := r.into(&m); err != nil {
+		return nil, err
+	}
+	at, id := place(r.item.Key()[1:]), tail(r)
+	return [][]byte{idKey(byMemory, id), memoryIndex(at, m.CreatedAt, id)}, e.s.setGone(t, id)
+}

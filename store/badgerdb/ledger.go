@@ -1,0 +1,79 @@
+package badgerdb
+
+import (
+	"context"
+
+	"hindsight/store"
+)
+
+func (s *Store) writeLedger(t *tx, entries []store.LedgerEntry) error {
+	for _, e := range entries {
+		w := t.owned(e.Owner)
+		e.Owner = w.Owner
+		at := t.conversation(w, e.Session)
+		if s.tooOld(at.place(), e.Created) {
+			continue
+		}
+		if err := t.room(len(e.Text)*2+2048, 1); err != nil {
+			return err
+		}
+		if err := t.put(join(famLedger, at[:], e.Key[:]), e, 0, keepLedger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadLedger lists the blocks of a session, withdrawn ones included. Entries
+// live for 7 days after they were last saved; how long one may be replayed is
+// for the reader to say, by LastUsed.
+func (s *Store) LoadLedger(_ context.Context, o store.Owner, session string) ([]store.LedgerEntry, error) {
+	out := []store.LedgerEntry{}
+	err := s.view(func(v view) error {
+		at := v.h.conversation(s.owner(o), session)
+		for r := range v.rows(join(famLedger, at[:]), nil) {
+			var e store.LedgerEntry
+			if err := r.into(&e); err != nil {
+				return err
+			}
+			out = append(out, e)
+		}
+		return nil
+	})
+	return out, wrap("load ledger", err)
+}
+
+func (s *Store) writeWhy(t *tx, w *store.Why) error {
+	y := *w
+	o := t.owned(w.Owner)
+	y.Owner = o.Owner
+	at, id := t.conversation(o, y.Session), t.h.exchange(y.Exchange)
+	if s.tooOld(at.place(), y.Time) {
+		return nil
+	}
+	n := len(y.Query)
+	for i := range y.Considered {
+		n += 300 + len(y.Considered[i].Text)
+	}
+	if err := t.room(2*n+1024, 2); err != nil {
+		return err
+	}
+	if err := t.put(join(famWhy, at[:], id[:]), y, 0, keepWhy); err != nil {
+		return err
+	}
+	return t.set(idKey(byWhy, id), at[:], 0, keepWhy)
+}
+
+// Why finds what recall considered for an exchange. It is kept for 7 days.
+func (s *Store) Why(_ context.Context, exchange string) (store.Why, error) {
+	var w store.Why
+	err := s.view(func(v view) error {
+		id := v.h.exchange(exchange)
+		at, err := v.raw(idKey(byWhy, id))
+		if err != nil {
+			return err
+		}
+		return v.get(join(famWhy, at, id[:]), &w)
+	})
+	return w, wrap("find why", err)
+}

@@ -1,0 +1,212 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"hindsight/store"
+)
+
+// Run opens the directory and keeps it: it writes the journal, sweeps what is
+// past its time, and opens anew after a failure, at most Retry apart. When the
+// context ends it commits what is queued and closes. Call it once. The error is
+// that of the last commit or of closing.
+func (s *Store) Run(ctx context.Context) error {
+	var once sync.Once
+	wait := min(s.cfg.Retry, 250*time.Millisecond)
+	for {
+		err := s.open()
+		once.Do(func() { close(s.first) })
+		if err == nil {
+			wait = min(s.cfg.Retry, 250*time.Millisecond)
+			err = s.serve(ctx)
+			err = errors.Join(err, s.close(err))
+		}
+		if ctx.Err() != nil {
+			s.setOff("closed")
+			return err
+		}
+		s.setOff(reasonOf(err))
+		select {
+		case <-time.After(wait):
+			wait = min(s.cfg.Retry, 2*wait)
+		case <-ctx.Done():
+			s.setOff("closed")
+			return nil
+		}
+	}
+}
+
+// Ready waits for the first attempt to open and tells its outcome, nil or a
+// *store.Off; or the context's error.
+func (s *Store) Ready(ctx context.Context) error {
+	select {
+	case <-s.first:
+		return s.with(func(*handle) error { return nil })
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func reasonOf(err error) string {
+	var o *store.Off
+	if errors.As(err, &o) {
+		return o.Reason
+	}
+	return "the data can't be written (" + oneLine(err) + "): look at the disk"
+}
+
+// setOff notes why the store is closed; the log hears of changes only.
+func (s *Store) setOff(reason string) {
+	s.mu.Lock()
+	was := s.off
+	s.off = reason
+	s.mu.Unlock()
+	if was != reason && reason != "closed" {
+		s.log.Warn("memory is off", "reason", reason)
+	}
+}
+
+// open opens the directory, reads the state and ends what an earlier life left
+// begun.
+func (s *Store) open() error {
+	h, err := s.openDir()
+	if err != nil {
+		return err
+	}
+	if err := s.revive(h); err != nil {
+		return errors.Join(off("the data in %s can't be read (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err)), h.db.Close())
+	}
+	s.feed.reset()
+	select {
+	case <-s.broken: // of the time before
+	default:
+	}
+	s.life.Lock()
+	s.h = h
+	s.life.Unlock()
+	s.mu.Lock()
+	s.off, s.low = "", ""
+	s.mu.Unlock()
+	s.journal.setOpen(true)
+	s.log.Info("memory is on", "dir", s.cfg.Dir)
+	return nil
+}
+
+func (s *Store) revive(h *handle) error {
+	if err := s.reload(h); err != nil {
+		return err
+	}
+	if err := s.finishLinks(h); err != nil {
+		return fmt.Errorf("finish linking tenants: %w", err)
+	}
+	return s.endBegun(h)
+}
+
+// reload reads the state in memory anew.
+func (s *Store) reload(h *handle) error {
+	txn := h.db.NewTransaction(false)
+	defer txn.Discard()
+	st, err := s.load(view{h, txn})
+	if err != nil {
+		return err
+	}
+	s.mirror(func(was *state) { *was = st })
+	return nil
+}
+
+// endBegun makes aborted exchanges of those that were begun when the process
+// died. One that ended under the same id stays as it ended.
+func (s *Store) endBegun(h *handle) error {
+	var ids []store.Hash
+	s.mu.RLock()
+	for id := range s.mem.begun {
+		ids = append(ids, id)
+	}
+	s.mu.RUnlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	for _, id := range ids {
+		err := s.apply(h, &tx{}, func(t *tx) error {
+			if _, err := t.raw(idKey(byExchange, id)); err == nil {
+				return s.dropBegun(t, id)
+			} else if !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			at := s.mem.begun[id]
+			var b begun
+			if err := t.getLarge(join(famBegun, at[:], id[:]), 0, &b); err != nil {
+				return err
+			}
+			x := b.Exchange
+			x.Places, x.Anchors, x.Status = b.Places, b.Anchors, store.Aborted
+			return s.writeEnded(t, &x)
+		})
+		if err != nil {
+			return fmt.Errorf("end a begun exchange: %w", err)
+		}
+	}
+	return nil
+}
+
+// close closes the directory. After a failure what is queued waits for the
+// next opening.
+func (s *Store) close(failed error) error {
+	s.journal.setOpen(false)
+	reason := "closed"
+	if failed != nil {
+		reason = reasonOf(failed)
+	}
+	s.setOff(reason)
+	s.life.Lock()
+	h := s.h
+	s.h = nil
+	s.life.Unlock()
+	s.turn()
+	if err := h.db.Close(); err != nil {
+		return fmt.Errorf("close the store: %w", err)
+	}
+	return nil
+}
+
+// serve is the one loop while the store is open. It returns nil when the
+// context has ended and all is committed, else what failed.
+func (s *Store) serve(ctx context.Context) error {
+	h := s.h // only this goroutine changes it
+	keeping, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() { s.keep(keeping, h) })
+	defer keeper.Wait()
+	defer stop()
+
+	linger := time.NewTimer(0)
+	defer linger.Stop()
+	check := time.NewTicker(s.cfg.Retry)
+	defer check.Stop()
+	for {
+		select {
+		case <-s.journal.wake:
+			if s.journal.hurry() {
+				if err := s.commitQueued(h); err != nil {
+					return err
+				}
+				continue
+			}
+			linger.Reset(s.cfg.Linger)
+		case <-linger.C:
+			if err := s.commitQueued(h); err != nil {
+				return err
+			}
+		case <-check.C:
+			s.checkSpace()
+		case err := <-s.broken:
+			return err
+		case <-ctx.Done():
+			s.journal.setOpen(false)
+			return s.commitQueued(h)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"hindsight/store"
+)
+
+// state is what is kept in memory of the directory, so that the request path,
+// Due and Claim read no disk. It is rebuilt at each opening and changed only
+// under the write lock, after the commit that it mirrors.
+type state struct {
+	sessions map[conversation]*live
+	jobs     map[string]*store.Job // those that aren't done
+	begun    map[store.Hash]place  // exchanges written as begun
+	gone     map[store.Hash]struct{}
+	alias    map[string]string   // linked tenants
+	scopes   map[place]struct{}  // that have a record
+	erased   map[place]time.Time // scopes, and until when nothing of them is learned
+}
+
+// live is a session that is open, has something to reflect, or has a job.
+type live struct {
+	store.Session
+	jobs map[string]*store.Job
+}
+
+func newState() state {
+	return state{
+		sessions: map[conversation]*live{},
+		jobs:     map[string]*store.Job{},
+		begun:    map[store.Hash]place{},
+		gone:     map[store.Hash]struct{}{},
+		alias:    map[string]string{},
+		scopes:   map[place]struct{}{},
+		erased:   map[place]time.Time{},
+	}
+}
+
+// The marks beside a session's record, which spare reading those at rest.
+const (
+	markOpen    = 1 << 0
+	markPending = 1 << 1
+)
+
+func sessionMark(x *store.Session) byte {
+	var m byte
+	if x.State == store.Open {
+		m |= markOpen
+	}
+	if x.LastSeq > x.Cursor {
+		m |= markPending
+	}
+	return m
+}
+
+// load reads the state from the directory. Links come first: reading the rest
+// follows them.
+func (s *Store) load(v view) (state, error) {
+	st := newState()
+	for r := range v.rows([]byte{famTenant}, nil) {
+		var rec tenantRecord
+		if err := r.into(&rec); err != nil {
+			return st, fmt.Errorf("read tenants: %w", err)
+		}
+		if rec.Alias != "" {
+			st.alias[rec.ID] = rec.Alias
+		}
+	}
+	s.mirror(func(was *state) { was.alias = st.alias })
+	for r := range v.rows([]byte{famScope}, nil) {
+		st.scopes[place(r.key()[1:])] = struct{}{}
+	}
+	for r := range v.rows([]byte{famErased}, nil) {
+		var at time.Time
+		if err := r.into(&at); err != nil {
+			return st, fmt.Errorf("read erased scopes: %w", err)
+		}
+		st.erased[place(r.key()[1:])] = at
+	}
+	for r := range v.rows([]byte{famGone}, nil) {
+		st.gone[store.Hash(r.key()[1:])] = struct{}{}
+	}
+	for r := range v.rows([]byte{famBegun}, nil) {
+		k := r.key()
+		st.begun[store.Hash(k[1+placeLen:])] = place(k[1:])
+	}
+	for r := range v.rows([]byte{famSession}, nil) {
+		if r.meta() == 0 {
+			continue
+		}
+		var x store.Session
+		if err := r.into(&x); err != nil {
+			return st, fmt.Errorf("read sessions: %w", err)
+		}
+		st.session(conversation(r.key()[1:]), x)
+	}
+	for r := range v.rows([]byte{famJob}, nil) {
+		if r.meta() == jobDone {
+			continue
+		}
+		var j store.Job
+		if err := r.into(&j); err != nil {
+			return st, fmt.Errorf("read jobs: %w", err)
+		}
+		// Whoever held a lease had this directory open, and has gone: nobody is
+		// waited for. Should it live in this very process, Apply knows by the
+		// claim who may write.
+		j.Lease = time.Time{}
+		at := v.h.conversation(j.Owner, j.Session)
+		if st.sessions[at] == nil { // at rest, but for the job
+			x, err := v.session(at)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return st, fmt.Errorf("read sessions: %w", err)
+			}
+			st.sessions[at] = &live{Session: x}
+		}
+		st.job(at, &j)
+	}
+	return st, nil
+}
+
+// session mirrors a session's record.
+func (st *state) session(at conversation, x store.Session) {
+	l := st.sessions[at]
+	if l == nil {
+		l = &live{}
+		st.sessions[at] = l
+	}
+	l.Session = x
+	st.settle(at, l)
+}
+
+// job mirrors a job's record; one that is done is let go.
+func (st *state) job(at conversation, j *store.Job) {
+	l := st.sessions[at]
+	if j.State == store.Done {
+		delete(st.jobs, j.ID)
+		if l != nil {
+			delete(l.jobs, j.ID)
+			st.settle(at, l)
+		}
+		return
+	}
+	own := *j
+	st.jobs[j.ID] = &own
+	if l != nil {
+		if l.jobs == nil {
+			l.jobs = map[string]*store.Job{}
+		}
+		l.jobs[j.ID] = &own
+	}
+}
+
+// settle lets a session go that is at rest.
+func (st *state) settle(at conversation, l *live) {
+	if l.State == store.Closed && l.LastSeq <= l.Cursor && len(l.jobs) == 0 {
+		delete(st.sessions, at)
+	}
+}
+
+// pending says whether a session has something that no job covers.
+func (l *live) pending() bool {
+	if l.LastSeq <= l.Cursor {
+		return false
+	}
+	for _, j := range l.jobs {
+		if j.To >= l.LastSeq {
+			return false
+		}
+	}
+	return true
+}
+
+// mirror changes the state in memory.
+func (s *Store) mirror(fn func(*state)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn(&s.mem)
+}
+
+// owner follows a linked tenant.
+func (s *Store) owner(o store.Owner) store.Owner {
+	o.Tenant = s.tenant(o.Tenant)
+	return o
+}
+
+func (s *Store) tenant(t string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if to, ok := s.mem.alias[t]; ok {
+		return to
+	}
+	return t
+}

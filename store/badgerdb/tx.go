@@ -1,0 +1,309 @@
+package badgerdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"hindsight/store"
+)
+
+// handle is one opened directory.
+type handle struct {
+	names
+	db    *badger.DB
+	alias func(tenant string) string
+}
+
+// follow names the tenant to which the one in a value was linked.
+func (h *handle) follow(v any) {
+	switch x := v.(type) {
+	case *store.Session:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *store.Exchange:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *begun:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *store.LedgerEntry:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *store.Why:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *store.Job:
+		x.Owner.Tenant = h.alias(x.Owner.Tenant)
+	case *store.Memory:
+		x.Tenant = h.alias(x.Tenant)
+	}
+}
+
+// view reads one snapshot.
+type view struct {
+	h   *handle
+	txn *badger.Txn
+}
+
+// row is one key with its value, valid until the next one.
+type row struct {
+	v    view
+	item *badger.Item
+}
+
+func (r row) key() []byte { return r.item.KeyCopy(nil) }
+func (r row) meta() byte  { return r.item.UserMeta() }
+
+func (r row) raw() ([]byte, error) { return r.item.ValueCopy(nil) }
+
+// plain is the opened value; it is the caller's.
+func (r row) plain() ([]byte, error) {
+	b, err := r.raw()
+	if err != nil {
+		return nil, err
+	}
+	return r.v.h.open(place(r.item.Key()[1:]), b)
+}
+
+func (r row) into(v any) error {
+	return r.item.Value(func(b []byte) error {
+		plain, err := r.v.h.open(place(r.item.Key()[1:]), b)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(plain, v); err != nil {
+			return err
+		}
+		r.v.h.follow(v)
+		return nil
+	})
+}
+
+// rows runs over the keys that begin with prefix, in order, from the first
+// that isn't below seek. Two must not be open at once while writing.
+func (v view) rows(prefix, seek []byte) iter.Seq[row] {
+	return func(yield func(row) bool) {
+		o := badger.DefaultIteratorOptions
+		o.PrefetchValues = false // values lie beside their keys
+		o.Prefix = prefix
+		it := v.txn.NewIterator(o)
+		defer it.Close()
+		if seek == nil {
+			seek = prefix
+		}
+		for it.Seek(seek); it.ValidForPrefix(prefix); it.Next() {
+			if !yield(row{v, it.Item()}) {
+				return
+			}
+		}
+	}
+}
+
+// row finds one key. The error is store.ErrNotFound where there is none.
+func (v view) row(key []byte) (row, error) {
+	it, err := v.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return row{}, store.ErrNotFound
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("read %q: %w", key[0], err)
+	}
+	return row{v, it}, nil
+}
+
+func (v view) get(key []byte, into any) error {
+	r, err := v.row(key)
+	if err != nil {
+		return err
+	}
+	if err := r.into(into); err != nil {
+		return fmt.Errorf("decode %q: %w", key[0], err)
+	}
+	return nil
+}
+
+func (v view) raw(key []byte) ([]byte, error) {
+	r, err := v.row(key)
+	if err != nil {
+		return nil, err
+	}
+	return r.raw()
+}
+
+// tx is one change of the store, made under the write lock.
+type tx struct {
+	view
+	s           *Store
+	size, count int
+	dirty       map[conversation]store.Session // to be written with the commit
+	after       []func()                       // run once it is committed, under the write lock
+	mark        func()                         // run at each commit of a change in pieces
+	owners      map[store.Owner]owned
+	talks       map[string]store.Hash // of sessions' ids
+}
+
+// owned is an owner, links followed, with where their things lie. Hashing is a
+// good part of what journalling costs, and a batch has few owners.
+type owned struct {
+	store.Owner
+	user, skill place
+}
+
+func (t *tx) owned(o store.Owner) owned {
+	w, ok := t.owners[o]
+	if !ok {
+		w.Owner = t.s.owner(o)
+		w.user = t.h.owner(w.Owner)
+		w.skill = w.user
+		if w.Agent != "" {
+			w.skill = t.h.at(w.Tenant, w.SkillScope())
+		}
+		t.owners[o] = w
+	}
+	return w
+}
+
+func (t *tx) talk(session string) store.Hash {
+	h, ok := t.talks[session]
+	if !ok {
+		h = t.h.session(session)
+		t.talks[session] = h
+	}
+	return h
+}
+
+// conversation is where a session of the owner lies.
+func (t *tx) conversation(w owned, session string) conversation {
+	h := t.talk(session)
+	return conversation(append(w.user[:], h[:]...))
+}
+
+// How much one transaction takes. Badger's own bound is 15 % of the memtable.
+const (
+	txBytes = 800 << 10
+	txKeys  = 4000
+)
+
+// put seals v as JSON. A ttl of 0 keeps it for good.
+func (t *tx) put(key []byte, v any, meta byte, ttl time.Duration) error {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %q: %w", key[0], err)
+	}
+	return t.putPlain(key, plain, meta, ttl)
+}
+
+func (t *tx) putPlain(key, plain []byte, meta byte, ttl time.Duration) error {
+	sealed, err := t.h.seal(place(key[1:]), plain)
+	if err != nil {
+		return fmt.Errorf("seal %q: %w", key[0], err)
+	}
+	return t.set(key, sealed, meta, ttl)
+}
+
+// set writes a value that needs no seal: hashes and numbers.
+func (t *tx) set(key, value []byte, meta byte, ttl time.Duration) error {
+	t.grow(len(key) + len(value))
+	return t.add(key, value, meta, ttl)
+}
+
+// add is set for what has been counted before.
+func (t *tx) add(key, value []byte, meta byte, ttl time.Duration) error {
+	e := badger.NewEntry(key, value).WithMeta(meta)
+	if ttl > 0 {
+		e = e.WithTTL(ttl)
+	}
+	if err := t.txn.SetEntry(e); err != nil {
+		return fmt.Errorf("write %q: %w", key[0], err)
+	}
+	return nil
+}
+
+func (t *tx) del(key []byte) error {
+	t.grow(len(key))
+	if err := t.txn.Delete(key); err != nil {
+		return fmt.Errorf("delete %q: %w", key[0], err)
+	}
+	return nil
+}
+
+func (t *tx) grow(n int) { t.size += n + 32; t.count++ }
+
+// room makes place for a piece of so many bytes and keys: if it doesn't fit,
+// what came before is committed by itself. Only changes whose pieces stand
+// alone call it, and between pieces.
+func (t *tx) room(bytes, keys int) error {
+	if t.size == 0 || t.size+bytes <= txBytes && t.count+keys <= txKeys {
+		return nil
+	}
+	if err := t.commit(); err != nil {
+		return err
+	}
+	t.txn = t.h.db.NewTransaction(true)
+	return nil
+}
+
+// commitError is a failure of the disk or of Badger, not of the change.
+type commitError struct{ err error }
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }
+
+func (t *tx) commit() error {
+	if err := t.writeSessions(); err != nil {
+		return err
+	}
+	if err := t.txn.Commit(); err != nil {
+		if errors.Is(err, badger.ErrTxnTooBig) {
+			return fmt.Errorf("commit: %w", err)
+		}
+		return &commitError{err}
+	}
+	for _, fn := range t.after {
+		fn()
+	}
+	if t.mark != nil {
+		t.mark()
+	}
+	t.after, t.size, t.count = nil, 0, 0
+	return nil
+}
+
+// view runs fn on a snapshot of the open store.
+func (s *Store) view(fn func(view) error) error {
+	return s.with(func(h *handle) error {
+		txn := h.db.NewTransaction(false)
+		defer txn.Discard()
+		return fn(view{h, txn})
+	})
+}
+
+// change runs fn and commits what it wrote, on disk when it returns. A failed
+// commit makes Run open the store anew.
+func (s *Store) change(fn func(*tx) error) error {
+	return s.with(func(h *handle) error {
+		s.write.Lock()
+		defer s.write.Unlock()
+		return s.apply(h, &tx{}, fn)
+	})
+}
+
+// apply is change for a caller that holds the locks.
+func (s *Store) apply(h *handle, t *tx, fn func(*tx) error) error {
+	t.s, t.view = s, view{h, h.db.NewTransaction(true)}
+	t.dirty = map[conversation]store.Session{}
+	t.owners, t.talks = map[store.Owner]owned{}, map[string]store.Hash{}
+	defer func() { t.txn.Discard() }()
+	err := fn(t)
+	if err == nil {
+		err = t.commit()
+	}
+	var ce *commitError
+	if errors.As(err, &ce) {
+		select {
+		case s.broken <- err:
+		default: // one report is enough
+		}
+	}
+	return err
+}
