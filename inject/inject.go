@@ -1,8 +1,18 @@
 // Package inject chooses what a conversation should see: which block of
 // recalled notes stands in front of which user message. Call [Engine.Plan]
-// with what the proxy knows of a request, then [Engine.Commit] with the plan
-// that was really used. A plan may be empty and then says why; there is no
-// error, because nothing that goes wrong here may fail a request.
+// with what the proxy knows of a request, then, before the request leaves,
+// [Engine.Commit] with the plan that is used. A plan may be empty and then says
+// why; there is no error, because nothing that goes wrong here may fail a
+// request. A plan that is never committed leaves no trace.
+//
+// A plan is made of two parts. Replay: every block that the session's ledger
+// has for a message of the request stands there again, byte for byte, so that
+// the provider's prompt cache still fits. Recall: for a message that a person
+// has just sent, memories are searched, ranked, held against the gate (silence
+// is the default), cleared of duplicates and of what the request already says,
+// and rendered into one block within the budgets.
+//
+// [HasBlock] and [Strip] recognise and remove the blocks of any Hindsight.
 package inject
 
 import (
@@ -71,8 +81,13 @@ type Plan struct {
 	Reason   string // a word of the contract, or empty
 	Degraded string // words or cache, or empty
 
-	entries []store.LedgerEntry // to commit
+	// What Commit makes real.
+	owner   store.Owner
+	session string
+	body    store.Hash
+	entries []store.LedgerEntry
 	why     *store.Why
+	result  string // of the recall, for its counter; empty if none ran
 }
 
 // Block is one block of bytes in front of one message. Message is the index

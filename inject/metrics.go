@@ -1,0 +1,39 @@
+package inject
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hindsight/store"
+)
+
+// metrics of injection. The only label is a recall's result: one of injected,
+// none, deadline and store.
+type metrics struct {
+	recalls  *prometheus.CounterVec
+	injected prometheus.Counter
+	carried  prometheus.Histogram
+	seconds  prometheus.Histogram
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	m := &metrics{
+		recalls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: store.Product + "_recalls_total", Help: "Recalls by result: injected, none, deadline, store.",
+		}, []string{"result"}),
+		injected: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: store.Product + "_injected_tokens_total", Help: "Estimated tokens of newly injected blocks.",
+		}),
+		carried: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: store.Product + "_carried_tokens", Help: "Estimated tokens of all blocks in a request that carries any.",
+			Buckets: []float64{50, 100, 200, 400, 800, 1600, 2400},
+		}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: store.Product + "_recall_seconds", Help: "Time of one recall, search and choice.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .15, .25},
+		}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.recalls, m.injected, m.carried, m.seconds)
+	}
+	return m
+}

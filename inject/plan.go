@@ -1,0 +1,175 @@
+package inject
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hindsight/store"
+)
+
+// The reasons that planning itself gives; the others come with the conversation.
+const (
+	reasonDeadline = "deadline"
+	reasonStore    = "store"
+	reasonRefused  = "upstream_refused"
+)
+
+// Plan says what to splice into a request. It takes at most the configured
+// deadline, or less if ctx ends before.
+func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Deadline)
+	defer cancel()
+	p := Plan{owner: c.Owner, session: c.Session, body: c.BodyHash}
+	led, err := e.ledger.open(ctx, c.Owner, c.Session)
+	if err != nil {
+		e.log.Debug("ledger unread", "err", err)
+		p.Status, p.Reason = Skipped, reasonOf(err)
+		if c.Fresh >= 0 && c.Recall {
+			p.result = p.Reason
+		}
+		return p
+	}
+	if led.isWithdrawn() {
+		p.Status, p.Reason = Skipped, reasonRefused
+		return p
+	}
+	e.replay(&p, c, led)
+	switch {
+	case c.Fresh < 0 || c.Fresh >= len(c.Places) || !c.Recall:
+		p.finish(Skipped, c.Skip)
+	case e.again(&p, c):
+		p.finish(None, "")
+	case p.at(c.Places[c.Fresh].Message):
+		p.finish(None, "")
+	default:
+		e.recall(ctx, &p, c, led)
+	}
+	return p
+}
+
+// replay adds the blocks that the session has for the request's messages.
+func (e *Engine) replay(p *Plan, c Conversation, led *sessionLedger) {
+	for i, place := range c.Places {
+		entry, ok := led.block(place.Key, c.Now)
+		if !ok || e.ledger.gone(entry.Refs) || p.at(place.Message) {
+			continue
+		}
+		if f, ok := e.recent.get(c.Owner, c.BodyHash, c.Now); ok && i == c.Fresh && f.text == entry.Text {
+			continue // a retry: it is as new as it was the first time
+		}
+		p.Blocks = append(p.Blocks, Block{Message: place.Message, Text: entry.Text, Refs: entry.Refs})
+		if c.Now.Sub(entry.LastUsed) >= ledgerTouch {
+			entry.LastUsed = c.Now
+			p.entries = append(p.entries, entry)
+		}
+	}
+}
+
+// again gives a body that got a block within the last minute the same block.
+func (e *Engine) again(p *Plan, c Conversation) bool {
+	place := c.Places[c.Fresh]
+	f, ok := e.recent.get(c.Owner, c.BodyHash, c.Now)
+	if !ok || p.at(place.Message) || e.ledger.gone(f.refs) {
+		return false
+	}
+	p.insert(c, place, f.text, f.refs)
+	return true
+}
+
+// insert adds a new block at a place, to be kept under the place's key.
+func (p *Plan) insert(c Conversation, place Place, text string, refs []store.Ref) {
+	b := Block{Message: place.Message, Text: text, Refs: refs, Fresh: true}
+	i := len(p.Blocks)
+	for i > 0 && p.Blocks[i-1].Message > b.Message {
+		i--
+	}
+	p.Blocks = append(p.Blocks[:i], append([]Block{b}, p.Blocks[i:]...)...)
+	p.New = refs
+	p.entries = append(p.entries, store.LedgerEntry{
+		Owner: c.Owner, Session: c.Session, Key: place.Key, Text: text, Refs: refs, Created: c.Now, LastUsed: c.Now,
+	})
+}
+
+// at says whether a block stands at a message already.
+func (p *Plan) at(message int) bool {
+	for _, b := range p.Blocks {
+		if b.Message == message {
+			return true
+		}
+	}
+	return false
+}
+
+// said are the ids that blocks name, with the newest revision each.
+func said(blocks []Block) map[string]int {
+	out := make(map[string]int)
+	for _, b := range blocks {
+		for _, r := range b.Refs {
+			out[r.ID] = max(out[r.ID], r.Revision)
+		}
+	}
+	return out
+}
+
+// finish sets the status: what is new, else what is replayed, else empty.
+func (p *Plan) finish(empty Status, reason string) {
+	switch {
+	case len(p.New) > 0:
+		p.Status = Injected
+	case len(p.Blocks) > 0:
+		p.Status = Replayed
+		if reason == reasonDeadline || reason == reasonStore {
+			p.Reason = reason // recall was wanted and failed
+		}
+	default:
+		p.Status, p.Reason = empty, reason
+	}
+}
+
+func reasonOf(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return reasonDeadline
+	}
+	return reasonStore
+}
+
+// Commit makes a plan real: its blocks are replayed from now on, the same body
+// gets the same block for a minute, and what was considered goes to the
+// journal. It never blocks on the store.
+func (e *Engine) Commit(p Plan) {
+	if p.session != "" {
+		e.ledger.put(p.entries)
+	}
+	carried := 0
+	for _, b := range p.Blocks {
+		n := store.Tokens(b.Text)
+		carried += n
+		if b.Fresh {
+			e.metrics.injected.Add(float64(n))
+			e.recent.put(p.owner, p.body, fresh{text: b.Text, refs: b.Refs, session: p.session, at: p.committed()})
+		}
+	}
+	if carried > 0 {
+		e.metrics.carried.Observe(float64(carried))
+	}
+	if p.result != "" {
+		e.metrics.recalls.WithLabelValues(p.result).Inc()
+	}
+	if p.why != nil {
+		e.journal.SaveWhy(*p.why)
+	}
+}
+
+// committed is when the plan's new block was made.
+func (p *Plan) committed() time.Time { return p.entries[len(p.entries)-1].Created }
+
+// Withdraw takes a session's blocks back because its upstream refused one. The
+// session isn't injected again, after a restart neither.
+func (e *Engine) Withdraw(o store.Owner, session string) {
+	if session == "" {
+		return
+	}
+	e.recent.drop(o, session)
+	e.ledger.withdraw(o, session, time.Now())
+}

@@ -1,0 +1,194 @@
+// Package index finds memories inside this process, by words. One [Index]
+// serves all tenants: it loads a scope when it is first searched, follows it
+// from then on (every search asks the source for the scope's version and takes
+// over what changed), and drops the scopes that were searched longest ago when
+// all together exceed its byte budget. It is exact: every memory that shares a
+// term with the query is scored.
+//
+// Search returns candidates with the parts of their score and what of the
+// query each of them holds. It decides nothing: whether a memory is good enough
+// to be shown is the business of package inject. The place for a second leg,
+// by vector, is beside [Hit.Words].
+//
+// [Terms] is the tokeniser that everything in Hindsight shares.
+package index
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"hindsight/store"
+)
+
+// Source is where memories come from. The index asks it during a search, so
+// ScopeVersion and ScopeChanges must answer from memory. All three are called
+// concurrently.
+type Source interface {
+	// ScopeVersion is a number that grows with every change in the scope.
+	ScopeVersion(tenant string, sc store.Scope) uint64
+	// ScopeMemories are all memories of a scope, in any state, and the version
+	// that they show.
+	ScopeMemories(ctx context.Context, tenant string, sc store.Scope) ([]store.Memory, uint64, error)
+	// ScopeChanges are the memories that changed after version since, as they
+	// are now; one that was erased comes with its ID and a State that isn't
+	// active. False means that the source no longer knows: load again.
+	ScopeChanges(tenant string, sc store.Scope, since uint64) ([]store.Memory, uint64, bool)
+}
+
+// DefaultBudget is the estimated size of all loaded scopes in bytes.
+const DefaultBudget = 64 << 20
+
+// Config of an Index. The zero value is good.
+type Config struct {
+	// Budget bounds the estimated bytes of all loaded scopes; 0 means
+	// [DefaultBudget]. A scope that is larger alone is held alone.
+	Budget int
+}
+
+// Index is safe for concurrent use.
+type Index struct {
+	budget int
+	src    Source
+
+	ctx    context.Context // of loads: a load outlives the request that began it, not the index
+	cancel context.CancelFunc
+	loads  sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows; never held together with a scope's lock
+	closed bool
+	slots  map[slotKey]*slot
+	recent *list.List // of *slot, the last searched in front
+	used   int        // bytes of all slots
+
+	scratch sync.Pool // of *scratch
+}
+
+type slotKey struct {
+	tenant string
+	scope  store.Scope
+}
+
+// slot holds one scope, or the load of it that is under way.
+type slot struct {
+	key   slotKey
+	elem  *list.Element
+	ready chan struct{} // closed when scope and err are set
+	scope *scope
+	err   error
+	bytes int // what it counts in Index.used
+}
+
+// errClosed is the error of a search after Close.
+var errClosed = errors.New("search memories: index is closed")
+
+// New returns an empty index over src. Close it before src is closed.
+func New(cfg Config, src Source) *Index {
+	if cfg.Budget <= 0 {
+		cfg.Budget = DefaultBudget
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Index{
+		budget: cfg.Budget, src: src, ctx: ctx, cancel: cancel,
+		slots: make(map[slotKey]*slot), recent: list.New(),
+		scratch: sync.Pool{New: func() any { return new(scratch) }},
+	}
+}
+
+// Close ends loads that are under way and waits for them.
+func (x *Index) Close() {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+	x.cancel()
+	x.loads.Wait()
+}
+
+// open returns the scope as it is now, loaded if it wasn't. When ctx ends
+// first the load goes on: the next search finds it done.
+func (x *Index) open(ctx context.Context, key slotKey) (*scope, error) {
+	s, err := x.slot(key)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("load memories: %w", ctx.Err())
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	if !s.scope.refresh(x.src, key) {
+		x.drop(s)
+		return x.open(ctx, key)
+	}
+	x.settle(s)
+	return s.scope, nil
+}
+
+// slot returns the key's slot and starts its load if it is new.
+func (x *Index) slot(key slotKey) (*slot, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, errClosed
+	}
+	if s := x.slots[key]; s != nil {
+		x.recent.MoveToFront(s.elem)
+		return s, nil
+	}
+	s := &slot{key: key, ready: make(chan struct{})}
+	s.elem = x.recent.PushFront(s)
+	x.slots[key] = s
+	x.loads.Go(func() { x.load(s) })
+	return s, nil
+}
+
+func (x *Index) load(s *slot) {
+	defer close(s.ready)
+	mems, version, err := x.src.ScopeMemories(x.ctx, s.key.tenant, s.key.scope)
+	if err != nil {
+		s.err = fmt.Errorf("load memories: %w", err)
+		x.drop(s)
+		return
+	}
+	s.scope = newScope(mems, version)
+}
+
+func (x *Index) drop(s *slot) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(s)
+}
+
+func (x *Index) remove(s *slot) {
+	if x.slots[s.key] != s {
+		return
+	}
+	delete(x.slots, s.key)
+	x.recent.Remove(s.elem)
+	x.used -= s.bytes
+}
+
+// settle books the scope's size and evicts others until all fit. Searches that
+// still hold an evicted scope finish on it.
+func (x *Index) settle(s *slot) {
+	bytes := s.scope.size()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.slots[s.key] != s {
+		return
+	}
+	x.used += bytes - s.bytes
+	s.bytes = bytes
+	for x.used > x.budget {
+		last := x.recent.Back().Value.(*slot)
+		if last == s {
+			return
+		}
+		x.remove(last)
+	}
+}

@@ -1,0 +1,322 @@
+package index
+
+import (
+	"sync"
+
+	"hindsight/store"
+)
+
+// The fields of a memory that are indexed apart.
+const (
+	own      = iota // text and subject
+	scenario        // of future use
+	around          // evidence: the quote with a turn on each side
+	fields
+)
+
+// none is the absence of a group or session.
+const none = ^uint32(0)
+
+// scope is the inverted index of one scope. Memories get numbers in the order
+// of arrival; a changed one gets a new number and its old one is dead until
+// the next sweep.
+type scope struct {
+	mu      sync.RWMutex
+	version uint64
+
+	terms  map[string]uint32
+	lists  [][]posting // by term, ascending by doc
+	bridge []uint32    // by term: the term of its concept, or none
+	docs   []doc
+	byID   map[string]uint32
+	dead   int
+	bytes  int
+
+	// total and count give the mean length of a field over active memories.
+	total, count [fields]int
+
+	groups   map[turnKey]uint32
+	turns    []turn // by group
+	sessions map[string]uint32
+	length   []int // by session: terms of its active memories' own texts
+}
+
+type posting struct {
+	doc uint32
+	tf  [fields]uint8
+}
+
+// doc is one memory, with what a search asks of every one of them beside it: a
+// look at the memory itself would be a walk through all of main memory.
+type doc struct {
+	mem      *store.Memory // nil: dead
+	len      [fields]uint16
+	group    uint32
+	sess     uint32
+	active   bool
+	timed    bool // valid from or to some time
+	standing bool
+}
+
+// turn joins the memories of one turn of one session to those of the turns
+// before and after it.
+type turn struct {
+	prev, next uint32
+	docs       []uint32
+}
+
+type turnKey struct {
+	sess uint32
+	turn int
+}
+
+func newScope(mems []store.Memory, version uint64) *scope {
+	s := &scope{
+		version: version, terms: make(map[string]uint32), docs: make([]doc, 0, len(mems)), byID: make(map[string]uint32, len(mems)),
+		groups: make(map[turnKey]uint32), sessions: make(map[string]uint32),
+	}
+	a := &analyser{memo: make(map[string]string, 4096)}
+	for i := range mems {
+		s.put(a, mems[i])
+	}
+	s.clip()
+	return s
+}
+
+// clip gives every list exactly the room that it needs, out of one array.
+func (s *scope) clip() {
+	n := 0
+	for _, l := range s.lists {
+		n += len(l)
+	}
+	all := make([]posting, 0, n)
+	for t, l := range s.lists {
+		from := len(all)
+		all = append(all, l...)
+		s.lists[t] = all[from:len(all):len(all)]
+	}
+}
+
+// refresh takes over what changed since the last time. False means that the
+// scope must be loaded again.
+func (s *scope) refresh(src Source, key slotKey) bool {
+	now := src.ScopeVersion(key.tenant, key.scope)
+	s.mu.RLock()
+	current := s.version == now
+	s.mu.RUnlock()
+	if current {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.version == now {
+		return true
+	}
+	mems, version, ok := src.ScopeChanges(key.tenant, key.scope, s.version)
+	if !ok {
+		return false
+	}
+	a := new(analyser)
+	for i := range mems {
+		s.put(a, mems[i])
+	}
+	s.version = version
+	if s.dead > 1000 && s.dead > len(s.docs)/3 {
+		s.sweep()
+	}
+	return true
+}
+
+func (s *scope) size() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.bytes
+}
+
+// put adds a memory or replaces the one of the same id. Only active and
+// archived ones are kept: nothing else is ever searched for.
+func (s *scope) put(a *analyser, m store.Memory) {
+	s.kill(m.ID)
+	if m.State != store.Active && m.State != store.Archived {
+		return
+	}
+	d := doc{group: none, sess: none}
+	n := uint32(len(s.docs))
+	s.post(a, &d, n, own, m.Text)
+	s.post(a, &d, n, own, m.Subject)
+	if m.Type == store.Preference {
+		s.hit(n, own, s.term(PreferenceConcept))
+	}
+	s.post(a, &d, n, scenario, m.Scenario)
+	m.Evidence = append([]store.Evidence(nil), m.Evidence...)
+	for i := range m.Evidence {
+		e := &m.Evidence[i]
+		if e.Context == "" {
+			s.post(a, &d, n, around, e.Quote)
+		} else {
+			s.post(a, &d, n, around, e.Context)
+			e.Context = "" // indexed; the store keeps it
+		}
+	}
+	if len(m.Evidence) > 0 && m.Evidence[0].Session != "" {
+		s.place(&d, m.Evidence[0])
+	}
+	if d.group != none {
+		s.turns[d.group].docs = append(s.turns[d.group].docs, n)
+	}
+	d.mem, d.active, d.standing = &m, m.State == store.Active, m.Standing
+	d.timed = !m.ValidFrom.IsZero() || !m.ValidTo.IsZero()
+	s.docs = append(s.docs, d)
+	s.byID[m.ID] = n
+	s.count1(&d, 1)
+	s.bytes += weight(&m)
+}
+
+func (s *scope) kill(id string) {
+	n, ok := s.byID[id]
+	if !ok {
+		return
+	}
+	d := &s.docs[n]
+	s.count1(d, -1)
+	s.bytes -= weight(d.mem)
+	d.mem, d.active = nil, false
+	s.dead++
+	delete(s.byID, id)
+}
+
+// count1 adds a memory to the sums that searching needs, or takes it out.
+func (s *scope) count1(d *doc, sign int) {
+	if !d.active {
+		return
+	}
+	for f, n := range d.len {
+		if n > 0 {
+			s.total[f] += sign * int(n)
+			s.count[f] += sign
+		}
+	}
+	if d.sess != none {
+		s.length[d.sess] += sign * int(d.len[own])
+	}
+}
+
+func (s *scope) post(a *analyser, d *doc, n uint32, field int, text string) {
+	if text == "" {
+		return
+	}
+	a.scan(text, func(t Token) {
+		id := s.term(t.Text)
+		s.hit(n, field, id)
+		if c := s.bridge[id]; c != none {
+			s.hit(n, field, c)
+		}
+		if t.Kind == Word || t.Kind == Char || t.Kind == Bigram {
+			d.len[field] = min(d.len[field]+1, 1<<15)
+		}
+	})
+}
+
+// term numbers a term, and its concept with it.
+func (s *scope) term(text string) uint32 {
+	if t, ok := s.terms[text]; ok {
+		return t
+	}
+	t := uint32(len(s.lists))
+	s.terms[text] = t
+	s.lists = append(s.lists, nil)
+	s.bridge = append(s.bridge, none)
+	s.bytes += len(text) + 68
+	if c := Concept(text); c != "" {
+		s.bridge[t] = s.term(c)
+	}
+	return t
+}
+
+// hit counts one occurrence of a term in a field of memory n.
+func (s *scope) hit(n uint32, field int, t uint32) {
+	l := s.lists[t]
+	if len(l) == 0 || l[len(l)-1].doc != n {
+		l = append(l, posting{doc: n})
+		s.lists[t] = l
+		s.bytes += 8
+	}
+	if tf := &l[len(l)-1].tf[field]; *tf < 255 {
+		*tf++
+	}
+}
+
+// place finds the memory's session and turn, and the turn's neighbours.
+func (s *scope) place(d *doc, e store.Evidence) {
+	sess, ok := s.sessions[e.Session]
+	if !ok {
+		sess = uint32(len(s.length))
+		s.sessions[e.Session] = sess
+		s.length = append(s.length, 0)
+		s.bytes += len(e.Session) + 64
+	}
+	d.sess = sess
+	g, ok := s.groups[turnKey{sess, e.Turn}]
+	if !ok {
+		g = uint32(len(s.turns))
+		s.groups[turnKey{sess, e.Turn}] = g
+		t := turn{prev: none, next: none}
+		if p, ok := s.groups[turnKey{sess, e.Turn - 1}]; ok {
+			t.prev, s.turns[p].next = p, g
+		}
+		if p, ok := s.groups[turnKey{sess, e.Turn + 1}]; ok {
+			t.next, s.turns[p].prev = p, g
+		}
+		s.turns = append(s.turns, t)
+		s.bytes += 48
+	}
+	d.group = g
+}
+
+// sweep takes dead memories out of every list and numbers the rest anew.
+func (s *scope) sweep() {
+	number := make([]uint32, len(s.docs))
+	kept := s.docs[:0]
+	for i, d := range s.docs {
+		number[i] = none
+		if d.mem != nil {
+			number[i] = uint32(len(kept))
+			s.byID[d.mem.ID] = number[i]
+			kept = append(kept, d)
+		}
+	}
+	clear(s.docs[len(kept):])
+	for g := range s.turns {
+		docs := s.turns[g].docs[:0]
+		for _, n := range s.turns[g].docs {
+			if number[n] != none {
+				docs = append(docs, number[n])
+			}
+		}
+		s.turns[g].docs = docs
+	}
+	s.docs, s.dead = kept, 0
+	for t, l := range s.lists {
+		live := l[:0]
+		for _, p := range l {
+			if n := number[p.doc]; n != none {
+				p.doc = n
+				live = append(live, p)
+			}
+		}
+		s.bytes -= 8 * (len(l) - len(live))
+		s.lists[t] = live
+	}
+}
+
+// weight estimates what a memory itself takes in bytes.
+func weight(m *store.Memory) int {
+	n := 640 + len(m.ID) + len(m.Text) + len(m.Subject) + len(m.Scenario)
+	for i := range m.Evidence {
+		n += 120 + len(m.Evidence[i].Quote) + len(m.Evidence[i].Session)
+	}
+	for k, v := range m.Metadata {
+		n += 64 + len(k) + len(v)
+	}
+	return n
+}

@@ -1,0 +1,219 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hindsight/store"
+)
+
+// The constants of the words leg: BM25's own, and the weights of the fusion
+// own + near + session (the form P1 that was measured; Near is the best of the
+// scenario, the evidence and the memories one turn before and after).
+const (
+	k1            = 1.2
+	b             = 0.75
+	NearWeight    = 0.5
+	SessionWeight = 0.3
+)
+
+// DefaultLimit is how many candidates a leg gives.
+const DefaultLimit = 50
+
+// Term is one term of a query; Weight scales its part of the score (1 for the
+// words of the message, less for context).
+type Term struct {
+	Text   string
+	Weight float64
+}
+
+// Query asks for the memories of some scopes of one tenant.
+type Query struct {
+	Tenant   string
+	Scopes   []store.Scope
+	Terms    []Term // each text once
+	Now      time.Time
+	Limit    int  // 0 means DefaultLimit
+	Standing bool // standing memories only
+	// Keep, where set, says which memories may be returned. It is called
+	// during the search and must be fast.
+	Keep func(*store.Memory) bool
+	// Archived includes archived memories and those that are no longer valid.
+	Archived bool
+}
+
+// Words are the parts of a hit's score by words, as raw BM25, and Score, their
+// fusion normalised over the search: (own + 0.5 near)/best + 0.3 session/best
+// session, over 1.8, so between 0 and 1.
+type Words struct {
+	Own, Near, Session float64
+	Score              float64
+}
+
+// Match says where a memory holds a term of the query.
+type Match uint8
+
+// The places of a match.
+const (
+	Absent Match = iota
+	InNear       // in its evidence, or in a memory one turn away
+	InOwn        // in its text, subject or scenario
+)
+
+// Hit is one candidate. The memory belongs to the index: it must not be
+// changed. Evidence contexts are left out of it.
+type Hit struct {
+	Memory *store.Memory
+	Scope  store.Scope
+	Words  Words
+	// Match has one entry for each term of the query.
+	Match []Match
+	// Coverage is the share of the query's idf mass (weights included) that
+	// the memory's own text and scenario hold.
+	Coverage float64
+}
+
+// Result of a search: hits by descending score (ties: the newer, then the
+// smaller id), the number of active memories in the scopes, and for each term
+// of the query in how many of them it stands.
+type Result struct {
+	Hits []Hit
+	Docs int
+	DF   []int
+}
+
+// Search finds the best memories by words. An error means that a scope could
+// not be loaded, or that ctx ended, which it wraps.
+func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
+	// One order of scopes for all searches, each scope once: two searches that
+	// hold read locks can't wait for each other behind a writer.
+	names := slices.Clone(q.Scopes)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	scopes := make([]*scope, 0, len(names))
+	for _, sc := range names {
+		s, err := x.open(ctx, slotKey{q.Tenant, sc})
+		if err != nil {
+			return Result{}, err
+		}
+		scopes = append(scopes, s)
+	}
+	for _, s := range scopes {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+	}
+	sc := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(sc)
+	run := &search{q: q, scopes: scopes, scratch: sc}
+	return run.do(ctx)
+}
+
+// search is one search over scopes that are locked.
+type search struct {
+	q      Query
+	scopes []*scope
+	*scratch
+
+	res  Result
+	mean [fields]float64
+	idf  []float64
+	best float64 // of own and near
+	top  float64 // of the sessions
+}
+
+// scratch is the room that a search needs; it is used again.
+type scratch struct {
+	score [fields][]float32 // by document
+	group []float32         // by turn: the best own score
+	sess  []float32         // by session
+	tf    []float32
+	cand  []candidate
+}
+
+type candidate struct {
+	scope              int
+	doc                uint32
+	own, near, session float32
+	score              float64
+}
+
+func (r *search) do(ctx context.Context) (Result, error) {
+	r.statistics()
+	r.cand = r.cand[:0]
+	for i, s := range r.scopes {
+		if err := ctx.Err(); err != nil {
+			return Result{}, fmt.Errorf("search memories: %w", err)
+		}
+		r.words(i, s)
+	}
+	r.fuse()
+	r.res.Hits = make([]Hit, len(r.cand))
+	for i, c := range r.cand {
+		r.res.Hits[i] = r.hit(c)
+	}
+	return r.res, nil
+}
+
+// hit completes a candidate: what of the query it holds and where.
+func (r *search) hit(c candidate) Hit {
+	s := r.scopes[c.scope]
+	d := &s.docs[c.doc]
+	h := Hit{
+		Memory: d.mem, Scope: d.mem.Scope, Match: make([]Match, len(r.q.Terms)),
+		Words: Words{Own: float64(c.own), Near: float64(c.near), Session: float64(c.session), Score: c.score},
+	}
+	var mass, held float64
+	near := s.neighbours(d)
+	for i, t := range r.q.Terms {
+		w := r.idf[i] * t.Weight
+		mass += w
+		list := s.list(t.Text)
+		if p, ok := find(list, c.doc); ok {
+			h.Match[i] = InNear
+			if p.tf[own] > 0 || p.tf[scenario] > 0 {
+				h.Match[i] = InOwn
+				held += w
+				continue
+			}
+		}
+		for _, n := range near {
+			if p, ok := find(list, n); ok && p.tf[own] > 0 {
+				h.Match[i] = InNear
+			}
+		}
+	}
+	if mass > 0 {
+		h.Coverage = held / mass
+	}
+	return h
+}
+
+// neighbours are the active memories one turn before and after.
+func (s *scope) neighbours(d *doc) []uint32 {
+	if d.group == none {
+		return nil
+	}
+	var out []uint32
+	for _, g := range [2]uint32{s.turns[d.group].prev, s.turns[d.group].next} {
+		if g == none {
+			continue
+		}
+		for _, n := range s.turns[g].docs {
+			if s.docs[n].active {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+func find(l []posting, doc uint32) (posting, bool) {
+	i, ok := slices.BinarySearchFunc(l, doc, func(p posting, d uint32) int { return cmp.Compare(p.doc, d) })
+	if !ok {
+		return posting{}, false
+	}
+	return l[i], true
+}
