@@ -1,0 +1,138 @@
+package session
+
+import (
+	"strconv"
+
+	"hindsight/inject"
+	"hindsight/proxy/dialect"
+	"hindsight/store"
+)
+
+// contextTurns is how many words and answers before the fresh ones go into the
+// query.
+const contextTurns = 8
+
+// echoes bounds the answers whose return one exchange reports.
+const echoes = 16
+
+// fill reads what the request says in its session.
+func (k *Tracker) fill(t *Turn, r *reading, app string) {
+	w := t.work
+	w.length, w.system, w.tools = r.length, r.system, r.req.HasTools
+	w.sent = sent(r.req.Body)
+	t.structured = r.req.Structured
+	if len(r.humans) >= 2 {
+		w.chain = w.hasher.chain(r.humans)
+	}
+	for i := len(r.models) - 1; i >= 0 && len(w.echoed) < echoes; i-- {
+		w.echoed = append(w.echoed, r.models[i].hash)
+	}
+	keys := k.places(t, r)
+	index, spoken, why := k.rules.LastUser(r.req, app)
+	switch {
+	case w.grown != nil: // the turn goes on with what a tool or the model said
+		t.Skip = "tool_turn"
+	case !spoken:
+		t.Skip = why
+	default:
+		for i, p := range t.Places {
+			if p.Message == index {
+				t.Fresh, t.Skip = i, ""
+			}
+		}
+	}
+	if t.Fresh >= 0 {
+		t.texts(r, index)
+	}
+	w.candidates(t, r, keys)
+}
+
+// places names the user messages in which somebody spoke and returns their
+// keys by message. The key is over the words, the answer before them and the
+// session, not over the index: histories lose their beginning, their tool
+// rounds and their decoration from one turn to the next. The answer before is
+// the nearest assistant message, as text; an assistant message without text
+// counts by its calls' names and ids. A client that drops the tool rounds of
+// earlier turns keeps their last answer, which is the nearest one. The nth
+// message with the same words behind the same answer has n in its key.
+func (k *Tracker) places(t *Turn, r *reading) map[int]store.Hash {
+	w := t.work
+	keys := map[int]store.Hash{}
+	for _, u := range r.users {
+		if u.words == "" {
+			continue
+		}
+		w.words = u.hash
+		keys[u.index] = w.hash("place", t.Session, raw(u.hash), raw(u.before), strconv.Itoa(u.nth))
+	}
+	k.mu.Lock()
+	for _, u := range r.users {
+		key, ok := keys[u.index]
+		if !ok {
+			continue
+		}
+		if first, ok := w.live.alias[key]; ok {
+			key = first
+		}
+		if w.grown != nil {
+			w.live.alias[key] = w.grown.key
+			continue
+		}
+		keys[u.index], w.lastUser = key, key
+		t.Places = append(t.Places, inject.Place{Key: key, Message: u.index})
+	}
+	k.mu.Unlock()
+	if index, _, ok := r.single(); ok && w.grown != nil { // whatever its words are now
+		w.lastUser = w.grown.key
+		t.Places = []inject.Place{{Key: w.grown.key, Message: index}}
+	}
+	return keys
+}
+
+// texts collects what recall looks at, for a message in which somebody spoke.
+func (t *Turn) texts(r *reading, index int) {
+	type said struct {
+		index int
+		text  string
+	}
+	var before []said
+	models := r.models
+	for _, u := range r.users {
+		for len(models) > 0 && models[0].index < u.index {
+			if models[0].text != "" {
+				before = append(before, said{models[0].index, models[0].text})
+			}
+			models = models[1:]
+		}
+		if u.index == index {
+			t.Words = u.words
+			break
+		}
+		if u.words != "" {
+			before = append(before, said{u.index, u.words})
+		}
+	}
+	for _, s := range before[max(0, len(before)-contextTurns):] {
+		t.Context = append(t.Context, s.text)
+	}
+	for _, m := range r.req.Messages {
+		for _, p := range m.Parts {
+			if p.Kind == dialect.TextPart || p.Kind == dialect.ToolResultPart {
+				if text := p.Text(); text != "" {
+					t.Texts = append(t.Texts, text)
+				}
+			}
+		}
+	}
+}
+
+// sent is the length of a body in tokens. Most bodies are ASCII, where it is a
+// division.
+func sent(body []byte) int {
+	for _, c := range body {
+		if c >= 0x80 {
+			return store.Tokens(string(body))
+		}
+	}
+	return (len(body) + 3) / 4
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"strings"
+
+	"hindsight/inject"
+	"hindsight/proxy/dialect"
+	"hindsight/store"
+)
+
+// candidate is a message that may be new to the session. Whether it is, is
+// decided when the upstream accepts the request: until then another request
+// may bring it, too.
+type candidate struct {
+	key   store.Hash
+	human bool
+	event store.Event
+}
+
+// candidates lists what stands behind the last answer: what came before it was
+// either seen by us or never passed through, and is no material.
+func (w *work) candidates(t *Turn, r *reading, keys map[int]store.Hash) {
+	if w.grown != nil {
+		w.growing(t, r)
+		return
+	}
+	tools := map[string]string{} // name by call id
+	for _, m := range r.models {
+		for _, c := range m.calls {
+			tools[c.ID] = c.Name
+		}
+	}
+	users := map[int]userSaid{}
+	for _, u := range r.users {
+		users[u.index] = u
+	}
+	known := w.heard
+	for i := r.last + 1; i < len(r.req.Messages); i++ {
+		m := r.req.Messages[i]
+		switch m.Role {
+		case dialect.Tool:
+			name := tools[m.CallID]
+			if name == "" {
+				name = m.Name
+			}
+			w.result(t, m.CallID, name, m.Text(), false)
+		case dialect.User:
+			for _, p := range m.Parts {
+				if p.Kind == dialect.ToolResultPart {
+					w.result(t, p.CallID, tools[p.CallID], p.Text(), p.Failed)
+				}
+			}
+			u := users[i]
+			switch {
+			case u.words != "" && known > 0:
+				known-- // it has lost the answer before it, and with that its key
+			case u.words != "":
+				w.human(t, keys[i], m.Name, u)
+			case u.third != "" && !r.opens():
+				// Some agents bring a tool's output, and notifications, as user
+				// messages. In front of the first answer such a text is
+				// boilerplate: boot files, examples.
+				w.result(t, "", "", u.third, strings.HasPrefix(u.third, "Error:"))
+			}
+		}
+	}
+}
+
+// human adds a person's words. What the "user" of a sub-agent says was written
+// by an agent: tool material.
+func (w *work) human(t *Turn, key store.Hash, name string, u userSaid) {
+	c := candidate{key: key, human: true, event: store.Event{
+		Kind: store.UserInput, Time: t.Received, Name: strings.Clone(name),
+		Text: keep(u.words), ThirdParty: keep(u.third),
+	}}
+	if t.Child {
+		c.event.Kind = store.ToolResult
+	}
+	w.fresh = append(w.fresh, c)
+}
+
+// result adds a tool's output, keyed by the call that it answers.
+func (w *work) result(t *Turn, call, name, text string, failed bool) {
+	key := w.hash("result", t.Session, call)
+	if call == "" {
+		key = w.hash("result text", t.Session, raw(w.words), text)
+	}
+	w.fresh = append(w.fresh, candidate{key: key, event: store.Event{
+		Kind: store.ToolResult, Time: t.Received, CallID: strings.Clone(call), Name: strings.Clone(name),
+		Text: keep(text), Failed: failed,
+	}})
+}
+
+// growing adds what a growing message has more than its last form.
+func (w *work) growing(t *Turn, r *reading) {
+	if _, text, ok := r.single(); ok && len(text) > w.grown.length {
+		w.result(t, "", "", strings.TrimSpace(text[w.grown.length:]), false)
+	}
+}
+
+// keep copies a text out of the request's body, so that the journal doesn't
+// hold the whole body for it, without blocks of ours.
+func keep(s string) string { return strings.Clone(inject.Strip(s)) }

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"hindsight/inject"
+	"hindsight/proxy/session/clients"
+	"hindsight/store"
+)
+
+// work is the tracker's own side of a Turn.
+type work struct {
+	hasher
+	shown       shown
+	claims      bool      // tenant `default` is this credential's if it is the first one accepted
+	crowd       bool      // shows that the tenant has more than one person
+	implied     bool      // the user is the implied one
+	tenantFacts [2]string // names of the tenant's facts, where an implied user is possible
+
+	live    *live // nil: memory does nothing for the request
+	attempt *attempt
+	try     int
+	grown   *growth // the message is a later form of this one
+
+	// What the request says, without its texts.
+	dialect  string
+	fresh    []candidate
+	lastUser store.Hash // the place of the last human words
+	words    store.Hash // the last human words
+	length   int
+	chain    store.Hash // the human words so far, zero if they are too few
+	heard    int        // how many of them the session knows, where no answer stands between them
+	growth   store.Hash // under which name the message may grow; zero if it can't
+	text     store.Hash // of that message
+	textLen  int
+	system   store.Hash
+	tools    bool
+	echoed   []store.Hash
+	verdict  store.Hash // a prompt_cache_key that turned out to be no session's
+	sent     int
+	end      bool // Hindsight-Session-End
+
+	// What became of it. Tracker.mu guards these.
+	void       bool // accepted, but belongs to nobody
+	begun      bool
+	claimed    bool
+	record     store.Exchange
+	finished   bool
+	finishedAt time.Time
+	done       chan struct{} // closed by Finish
+	recorded   chan struct{} // closed when the record is in the journal's hands
+}
+
+// Identify says whose a request is and to which conversation it belongs. It
+// waits for exchanges of the same owner whose answer is already with the
+// client, and for the store, within ctx. It never returns nil.
+func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
+	if in.Received.IsZero() {
+		in.Received = k.cfg.Now()
+	}
+	t := &Turn{
+		Mode: modeOf(in.Header), Fresh: -1, Skip: clients.NotAUserTurn,
+		Zone: k.zoneOf(in.Header), Received: in.Received,
+		work: &work{dialect: in.Dialect, done: make(chan struct{}), recorded: make(chan struct{})},
+	}
+	sig := k.signalsOf(in.Header, in.Req)
+	if !k.who(ctx, t, in, sig) {
+		return t
+	}
+	app := clients.App(in.Header)
+	if in.Req != nil {
+		t.Model = strings.Clone(in.Req.Model)
+		if rule := k.rules.SideCall(in.Req, in.Header, app); rule != "" {
+			k.aside(t, rule)
+			return t
+		}
+	}
+	if sig.temporary {
+		t.Off = temporary
+	}
+	if in.Req == nil || t.Off != "" {
+		return t
+	}
+	k.await(ctx, t.Owner)
+	w := t.work
+	w.end = strings.EqualFold(in.Header.Get("Hindsight-Session-End"), "true")
+	r := k.read(w.hasher, in.Req, app)
+	if err := k.locate(ctx, t, in, sig, r); err != nil {
+		k.log.Debug("memory is off for a request", "err", err)
+		t.Off = off(ctx, err)
+		return t
+	}
+	if t.Side || t.Off != "" {
+		return t
+	}
+	k.fill(t, r, app)
+	return t
+}
+
+// aside makes a turn a side call.
+func (k *Tracker) aside(t *Turn, rule string) {
+	t.Side, t.Skip = true, sideCall
+	k.m.side.WithLabelValues(rule).Inc()
+}
+
+// Conversation is the turn as injection sees it. Recall is on; who wants a
+// replay alone turns it off.
+func (t *Turn) Conversation() inject.Conversation {
+	return inject.Conversation{
+		Owner: t.Owner, Session: t.Session, Exchange: t.Exchange, Child: t.Child,
+		Places: t.Places, Fresh: t.Fresh, Skip: t.Skip,
+		Words: t.Words, Context: t.Context, Texts: t.Texts,
+		Model: t.Model, Structured: t.structured, BodyHash: t.BodyHash,
+		Recall: true, Now: t.Received, Zone: t.Zone,
+	}
+}

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"hindsight/store"
+)
+
+// metrics has no label whose values a caller chooses: signals are named by the
+// tables, the rest are words of this package.
+type metrics struct {
+	refused *prometheus.CounterVec // by signal
+	found   *prometheus.CounterVec // by how
+	side    *prometheus.CounterVec // by rule
+	zones   prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) metrics {
+	with := promauto.With(reg)
+	return metrics{
+		refused: with.NewCounterVec(prometheus.CounterOpts{
+			Name: store.Product + "_identity_signals_refused_total",
+			Help: "Values that should name a user or session and can't: unexpanded templates, wrong lengths.",
+		}, []string{"signal"}),
+		found: with.NewCounterVec(prometheus.CounterOpts{
+			Name: store.Product + "_session_requests_total",
+			Help: "Requests with memory by how their session was found.",
+		}, []string{"by"}),
+		side: with.NewCounterVec(prometheus.CounterOpts{
+			Name: store.Product + "_side_calls_total",
+			Help: "Requests about a conversation, by the rule that told them.",
+		}, []string{"rule"}),
+		zones: with.NewCounter(prometheus.CounterOpts{
+			Name: store.Product + "_time_zones_refused_total",
+			Help: "Time zones in headers that aren't IANA names.",
+		}),
+	}
+}
+
+// refuse counts a refused signal and names it in the log, without its value.
+func (k *Tracker) refuse(signal string) {
+	k.m.refused.WithLabelValues(signal).Inc()
+	k.log.Debug("refused an identity signal", "signal", signal)
+}

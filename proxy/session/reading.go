@@ -1,0 +1,178 @@
+package session
+
+import (
+	"strings"
+
+	"hindsight/proxy/dialect"
+	"hindsight/store"
+)
+
+// reading is a request's history as hashes, in canonical form: what clients
+// change from one turn to the next (cache_control, the shape of content,
+// reminders, reasoning, item ids, argument bytes, white space at the ends) is
+// not in it.
+type reading struct {
+	req    *dialect.Request
+	users  []userSaid
+	models []modelSaid
+	system store.Hash   // of the leading system text
+	last   int          // index of the last assistant message that something follows, -1 if none
+	length int          // messages, system and developer ones apart
+	humans []store.Hash // of the human words, oldest first
+}
+
+// userSaid is one user message.
+type userSaid struct {
+	index        int
+	words, third string
+	hash         store.Hash // of the words; zero where nobody spoke
+	before       store.Hash // of the answer before it
+	nth          int        // which message with these words and that answer it is, from 0
+}
+
+// modelSaid is one assistant message.
+type modelSaid struct {
+	index  int
+	length int        // of the history up to here
+	text   string     // canonical
+	hash   store.Hash // of the text, or of the calls where there is none
+	words  store.Hash // of the human's words before it
+	ids    []string   // of tool calls and items
+	calls  []dialect.Call
+}
+
+func (k *Tracker) read(h hasher, req *dialect.Request, app string) *reading {
+	r := &reading{req: req, last: -1}
+	var system strings.Builder
+	spoken := k.rules.HumanMessages(req, app)
+	leading := true
+	var words, said store.Hash
+	trailing := len(req.Messages) // where a prefill at the end begins
+	for trailing > 0 && req.Messages[trailing-1].Role == dialect.Assistant {
+		trailing--
+	}
+	type place struct{ words, before store.Hash }
+	nth := map[place]int{}
+	for i, m := range req.Messages {
+		if m.Role == dialect.System || m.Role == dialect.Developer {
+			if leading {
+				addSystem(&system, m)
+			}
+			continue
+		}
+		leading = false
+		r.length++
+		switch m.Role {
+		case dialect.User:
+			u := userSaid{index: i, before: said}
+			for len(spoken) > 0 && spoken[0].Index < i {
+				spoken = spoken[1:]
+			}
+			if len(spoken) > 0 && spoken[0].Index == i {
+				u.words, u.third = strings.TrimSpace(spoken[0].Words), spoken[0].ThirdParty
+			}
+			if u.words != "" {
+				u.hash = h.hash("words", u.words)
+				p := place{u.hash, said}
+				u.nth = nth[p]
+				nth[p]++
+				words = u.hash
+				r.humans = append(r.humans, u.hash)
+			}
+			r.users = append(r.users, u)
+		case dialect.Assistant, dialect.Unknown:
+			if m.Role == dialect.Unknown && (m.ID == "" || m.Text() != "") {
+				continue // only a reference to an item is an answer without a role
+			}
+			s := modelSaid{index: i, length: r.length, words: words, calls: m.Calls}
+			s.text, s.hash = h.said(m.Text(), m.Calls, m.ID)
+			s.ids = idsOf(m.Calls, m.ID, s.text)
+			if s.hash.IsZero() {
+				continue // an item without a word or a name: reasoning
+			}
+			said = s.hash
+			r.models = append(r.models, s)
+			if i < trailing {
+				r.last = i
+			}
+		}
+	}
+	r.system = h.hash("system", system.String())
+	return r
+}
+
+// opens says whether nothing in the history was said by a model.
+func (r *reading) opens() bool { return r.last < 0 }
+
+// addSystem adds a system message's text, but for the line in which one client
+// puts a number that changes with each sub-agent.
+func addSystem(b *strings.Builder, m dialect.Message) {
+	for _, p := range m.Parts {
+		if t := p.Text(); p.Kind == dialect.TextPart && !strings.HasPrefix(t, "x-anthropic-billing-header:") {
+			b.WriteString(t)
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// said is an answer in canonical form and its hash: the text, else the names
+// and ids of its tool calls, else the item's own id (a provider that keeps the
+// text sends only that); zero for an item that says nothing.
+func (h hasher) said(text string, calls []dialect.Call, id string) (string, store.Hash) {
+	text = canonicalAnswer(text)
+	switch {
+	case text != "":
+		return text, h.hash("said", text)
+	case len(calls) > 0:
+		parts := []string{"calls"}
+		for _, c := range calls {
+			parts = append(parts, c.Name, c.ID)
+		}
+		return "", h.hash("said", parts...)
+	case id != "":
+		return "", h.hash("said", "item", id)
+	}
+	return "", store.Hash{}
+}
+
+// canonicalAnswer drops what clients drop from an answer or add to it: the
+// thoughts that some models write into their text, a closing tag that a stop
+// sequence had cut, white space at the ends.
+func canonicalAnswer(s string) string {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, "<think>"); ok {
+		if _, after, ok := strings.Cut(rest, "</think>"); ok {
+			s = strings.TrimSpace(after)
+		}
+	}
+	return strings.TrimSpace(strings.TrimSuffix(s, "</code>"))
+}
+
+// idsOf lists the provider's ids in an assistant message. One client writes
+// its calls into the text, as a Python list.
+func idsOf(calls []dialect.Call, item, text string) []string {
+	var ids []string
+	for _, c := range calls {
+		if c.ID != "" {
+			ids = append(ids, c.ID)
+		}
+	}
+	if item != "" {
+		ids = append(ids, item)
+	}
+	if rest, ok := strings.CutPrefix(text, "Calling tools:"); ok {
+		const mark = "'id': '"
+		for {
+			_, after, ok := strings.Cut(rest, mark)
+			if !ok {
+				break
+			}
+			id, after, ok := strings.Cut(after, "'")
+			if !ok {
+				break
+			}
+			ids, rest = append(ids, id), after
+		}
+	}
+	return ids
+}
