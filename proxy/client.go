@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// client sends requests upstream. It follows no redirect and has no total
+// timeout.
+type client struct {
+	transport *http.Transport
+}
+
+func newClient(cfg Config) *client {
+	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, KeepAlive: 30 * time.Second}
+	return &client{transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		DisableCompression:    true,
+		TLSHandshakeTimeout:   cfg.ConnectTimeout,
+		ResponseHeaderTimeout: cfg.FirstByteTimeout,
+		MaxIdleConns:          0,
+		MaxIdleConnsPerHost:   1024,
+		IdleConnTimeout:       90 * time.Second,
+		// One read takes a small answer whole, which saves a write to the client.
+		ReadBufferSize:  16 << 10,
+		WriteBufferSize: 16 << 10,
+	}}
+}
+
+// outgoing is one request as it goes upstream.
+type outgoing struct {
+	method string
+	to     *url.URL
+	header http.Header // net/http's from now on
+	// body opens the body from its start. It is called again when a kept
+	// connection turns out to be closed; nil means that there is none.
+	body   func() (io.ReadCloser, error)
+	length int64 // of the body, -1 unknown
+}
+
+// errReplayed ends a request whose second connection was closed as well.
+var errReplayed = errors.New("two connections in a row were closed before the answer")
+
+// do sends a request. net/http sends it again by itself if a kept connection
+// was closed before it carried a byte of the answer; we allow that once.
+func (c *client) do(ctx context.Context, o outgoing) (*http.Response, error) {
+	req := &http.Request{
+		Method: o.method, URL: o.to, Host: o.to.Host, Header: o.header, ContentLength: o.length,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if o.body != nil {
+		body, err := o.body()
+		if err != nil {
+			return nil, err
+		}
+		req.Body = body
+		replayed := false
+		req.GetBody = func() (io.ReadCloser, error) {
+			if replayed {
+				return nil, errReplayed
+			}
+			replayed = true
+			return o.body()
+		}
+	}
+	if _, ok := o.header["Idempotency-Key"]; !ok {
+		// Empty and not on the wire: it tells net/http that sending the request
+		// again is safe, which it is before the first answer byte.
+		o.header["Idempotency-Key"] = []string{}
+	}
+	return c.transport.RoundTrip(req.WithContext(ctx))
+}

@@ -1,0 +1,188 @@
+package proxy
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"hindsight/proxy/dialect"
+	"hindsight/proxy/session"
+	"hindsight/store"
+)
+
+// tailBytes is how much of a stream's end is looked at for its end mark.
+const tailBytes = 2 << 10
+
+// record is the copy of a memory route's answer, and the turn's end. It belongs
+// to the goroutine that serves the exchange until over hands it on.
+type record struct {
+	x      *exchange
+	code   int    // HTTP status, 0 without an answer
+	coding string // of the answer's bytes
+	stream bool   // an event stream
+	keep   bool   // the answer may be wanted
+	begun  bool   // the journal knows of the exchange
+
+	buf  []byte
+	cut  bool // more came than is kept
+	done bool
+}
+
+// record begins to record an answer whose headers have come.
+func (x *exchange) record(resp *http.Response, stream bool) *record {
+	r := &x.recording
+	*r = record{x: x, code: resp.StatusCode, coding: encoding(resp.Header), stream: stream}
+	t := x.walk.turn.Load()
+	if r.good() && t != nil {
+		r.begin(t)
+	}
+	r.keep = r.good() && (t == nil || t.Off == "")
+	if r.keep && resp.ContentLength > 0 {
+		r.buf = make([]byte, 0, min(resp.ContentLength, int64(x.s.cfg.MaxAnswer)))
+	}
+	return r
+}
+
+// unrecorded ends the turn of an exchange that had no answer of an upstream.
+func (x *exchange) unrecorded(end store.ExchangeStatus) {
+	if x.walk != nil {
+		(&record{x: x}).over(end)
+	}
+}
+
+func (r *record) good() bool { return r.code/100 == 2 }
+
+// begin tells the journal that an answer has begun.
+func (r *record) begin(t *session.Turn) {
+	r.begun = true
+	r.x.s.safely("begin", func() {
+		if ex := r.x.s.mem.Tracker.Begin(t, r.x.walk.used); ex != nil && r.x.s.mem.Recorder != nil {
+			r.x.s.mem.Recorder.Begin(ex)
+		}
+	})
+}
+
+func (r *record) add(p []byte) {
+	if !r.keep || r.done || r.cut {
+		return
+	}
+	if len(r.buf)+len(p) > r.x.s.cfg.MaxAnswer {
+		p, r.cut = p[:r.x.s.cfg.MaxAnswer-len(r.buf)], true
+	}
+	r.buf = append(r.buf, p...)
+}
+
+// marked says whether the stream so far ends with its format's own end mark.
+func (r *record) marked() bool {
+	if !r.keep || r.done || r.cut || !r.stream || r.coding != "" {
+		return false
+	}
+	return r.x.route.Dialect.Ended(r.buf[max(0, len(r.buf)-tailBytes):])
+}
+
+// over ends the turn, once. It returns at once and is called before the client
+// can have the answer's last byte: the tracker knows by then that the answer has
+// ended, and lets the client's next request wait for what it says.
+func (r *record) over(end store.ExchangeStatus) {
+	if r.done {
+		return
+	}
+	r.done = true
+	s, w := r.x.s, r.x.walk
+	if !r.good() && end != store.Aborted {
+		end = store.Errored
+	}
+	at := time.Now()
+	t := w.turn.Load()
+	if t != nil {
+		s.safely("ended", func() { s.mem.Tracker.Ended(t) })
+		if t.Off != "" {
+			r.finish(t, dialect.Answer{}, session.End{Status: end, HTTP: r.code, At: at})
+			return
+		}
+	}
+	s.work.do(func() {
+		<-w.done // a late turn is recorded too
+		t := w.turn.Load()
+		if t == nil {
+			return
+		}
+		if r.good() && !r.begun {
+			r.begin(t)
+		}
+		a := r.read()
+		if end == store.Complete && (!a.Whole || r.cut) {
+			end = store.Truncated // an end of the transfer, but not of the answer
+		}
+		s.metrics.usage(a.Usage)
+		r.finish(t, a, session.End{Status: end, HTTP: r.code, At: at})
+	})
+}
+
+// read makes sense of the copy.
+func (r *record) read() (a dialect.Answer) {
+	r.x.s.safely("answer", func() {
+		if r.keep && len(r.buf) > 0 {
+			a = r.x.route.Dialect.ReadAnswer(decodeAnswer(r.coding, r.buf, r.x.s.cfg.MaxAnswer), r.stream)
+		}
+	})
+	return a
+}
+
+func (r *record) finish(t *session.Turn, a dialect.Answer, end session.End) {
+	s := r.x.s
+	s.safely("finish", func() {
+		if ex := s.mem.Tracker.Finish(t, a, end); ex != nil && s.mem.Recorder != nil {
+			s.mem.Recorder.Finish(ex)
+		}
+		s.mem.Tracker.Recorded(t)
+	})
+}
+
+// safely runs memory code whose panic must not reach the request.
+func (s *Server) safely(where string, f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.caught(where, r)
+		}
+	}()
+	f()
+}
+
+// decodeAnswer undoes the coding of a copy as far as it goes: a cut stream
+// gives its beginning.
+func decodeAnswer(coding string, raw []byte, limit int) []byte {
+	var r io.Reader
+	var err error
+	src := bytes.NewReader(raw)
+	switch coding {
+	case "":
+		return raw
+	case "gzip", "x-gzip":
+		r, err = gzip.NewReader(src)
+	case "br":
+		r = brotli.NewReader(src)
+	case "zstd":
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(src, zstd.WithDecoderConcurrency(1)); err == nil {
+			defer z.Close()
+			r = z
+		}
+	case "deflate":
+		r, err = zlib.NewReader(src)
+	default:
+		return nil
+	}
+	if err != nil {
+		return nil
+	}
+	var out bytes.Buffer
+	io.Copy(&out, io.LimitReader(r, int64(limit)))
+	return out.Bytes()
+}

@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// replayable is how much of a streamed request body is kept, so that it can be
+// sent again when a kept upstream connection turns out to be closed.
+const replayable = 64 << 10
+
+var errUploadOver = errors.New("the request's body is no longer read")
+
+// upload is a request body that streams from the client to the upstream. Each
+// open gives a reader from its start, for as long as the start is kept.
+type upload struct {
+	x   *exchange
+	src io.Reader
+	all atomic.Bool // the body has been read to its end
+
+	mu   sync.Mutex
+	left int64 // bytes to come, -1 unknown
+	kept []byte
+	over bool // more has been read than is kept
+	err  error
+}
+
+// open is a reader from the body's first byte.
+func (u *upload) open() (io.ReadCloser, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return nil, errUploadOver
+	}
+	return &uploadReader{u: u}, nil
+}
+
+// uploadReader reads an upload for one try.
+type uploadReader struct {
+	u  *upload
+	at int // in kept
+}
+
+func (r *uploadReader) Read(p []byte) (int, error) {
+	u := r.u
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r.at < len(u.kept) {
+		n := copy(p, u.kept[r.at:])
+		r.at += n
+		return n, nil
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	n, err := u.src.Read(p)
+	if u.left >= 0 {
+		u.left -= int64(n)
+	}
+	if !u.over && len(u.kept)+n <= replayable {
+		u.kept = append(u.kept, p[:n]...)
+		r.at += n
+	} else {
+		u.over, u.kept = true, nil
+	}
+	if err == io.EOF && u.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && u.left == 0 {
+		err = io.EOF
+	}
+	u.err = err
+	switch err {
+	case nil:
+	case io.EOF:
+		u.all.Store(true)
+		u.x.watch()
+	default:
+		u.x.left()
+	}
+	return n, err
+}
+
+// Close ends one try, not the upload.
+func (r *uploadReader) Close() error { return nil }
+
+// stop makes sure that nobody reads the client's connection any more. A read
+// that waits for the client is ended, after which the connection can only be
+// closed.
+func (u *upload) stop() {
+	if u == nil {
+		return
+	}
+	if !u.mu.TryLock() {
+		u.x.conn.SetReadDeadline(time.Unix(1, 0))
+		u.mu.Lock()
+		u.x.conn.SetReadDeadline(time.Time{})
+	}
+	defer u.mu.Unlock()
+	if u.err == nil {
+		u.err = errUploadOver
+	}
+}

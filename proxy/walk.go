@@ -1,0 +1,184 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"hindsight/inject"
+	"hindsight/proxy/dialect"
+	"hindsight/proxy/session"
+)
+
+// walk is what memory does for one request: scan, identify, plan, splice, in a
+// goroutine that is abandoned when it is late. A turn that comes late is still
+// recorded; a plan that comes late is never used.
+type walk struct {
+	turn atomic.Pointer[session.Turn]
+	req  *dialect.Request // set before turn
+	out  walked           // set before done
+	done chan struct{}    // closed when the walk has ended
+
+	used inject.Plan // the plan whose blocks went upstream
+}
+
+// walked is the walk's result. body is nil where nothing changes.
+type walked struct {
+	plan inject.Plan
+	body []byte
+	fail string // reason word where the walk broke
+}
+
+// startWalk begins the walk over a body that nobody changes any more. header is
+// the client's own.
+func (x *exchange) startWalk(ctx context.Context, body []byte, header http.Header) *walk {
+	w := &x.walking
+	w.done = make(chan struct{})
+	x.s.work.do(func() {
+		defer close(w.done)
+		stage := "parse"
+		defer func() {
+			if r := recover(); r != nil {
+				x.s.caught("request", r)
+				w.out = walked{fail: stage}
+			}
+		}()
+		w.out = x.walkThrough(ctx, w, body, header, &stage)
+	})
+	return w
+}
+
+func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header http.Header, stage *string) walked {
+	d := x.route.Dialect
+	req, scanErr := d.Scan(body)
+	if scanErr != nil {
+		req = nil
+	}
+	*stage = "store"
+	w.req = req
+	turn := x.s.mem.Tracker.Identify(ctx, session.Incoming{
+		Header: header, Path: x.path, Dialect: d.Name(), Req: req, Received: x.received,
+	})
+	if turn == nil {
+		return walked{fail: "store"}
+	}
+	w.turn.Store(turn)
+	switch {
+	case scanErr != nil:
+		return walked{fail: "parse"}
+	case turn.Off != "" || !turn.Mode.Injects() || x.s.mem.Planner == nil:
+		return walked{plan: inject.Plan{Status: inject.OffState, Reason: turn.Off}}
+	}
+	plan := x.s.mem.Planner.Plan(ctx, turn.Conversation())
+	if len(plan.Blocks) == 0 {
+		return walked{plan: plan}
+	}
+	blocks := make([]dialect.Block, len(plan.Blocks))
+	for i, b := range plan.Blocks {
+		blocks[i] = dialect.Block{Message: b.Message, Text: b.Text}
+	}
+	*stage = "parse"
+	spliced, err := d.Splice(req, blocks, x.s.cfg.Splice)
+	if err != nil {
+		x.s.log.Debug("a block has no place", "dialect", d.Name(), "error", err)
+		return walked{fail: "parse"}
+	}
+	return walked{plan: plan, body: spliced}
+}
+
+// lateness is what a plan that ends with its deadline gets to arrive in.
+const lateness = 10 * time.Millisecond
+
+// remember runs the walk and returns the bytes to send upstream: body itself
+// unless something is injected.
+func (x *exchange) remember(body []byte, header http.Header) []byte {
+	// Not the exchange's context: a client that leaves must not lose the walk's
+	// turn, which is recorded as aborted.
+	ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
+	x.walk = x.startWalk(ctx, body, header)
+	defer cancel()
+	out := x.walk.result(ctx)
+	if out.fail != "" {
+		x.failOpen(out.fail)
+		return body
+	}
+	x.walk.used = out.plan
+	x.status = status{word: out.plan.Status, reason: out.plan.Reason, degraded: out.plan.Degraded}
+	if out.body == nil {
+		// An empty plan is committed too: it says that this message has been
+		// looked at.
+		if x.s.mem.Planner != nil && out.plan.Status != inject.OffState {
+			x.commit(out.plan)
+		}
+		return body
+	}
+	if !x.commit(out.plan) {
+		x.failOpen("store")
+		return body
+	}
+	return out.body
+}
+
+// failOpen leaves the request as it came, and says why.
+func (x *exchange) failOpen(reason string) {
+	x.skip(reason)
+	x.walk.used = inject.Plan{Status: inject.Skipped, Reason: reason}
+}
+
+// result waits for the walk, or for its deadline. A late walk ends by itself;
+// finishing waits for it.
+func (w *walk) result(ctx context.Context) walked {
+	select {
+	case <-w.done:
+		return w.out
+	case <-ctx.Done():
+	}
+	select {
+	case <-w.done:
+		return w.out
+	case <-time.After(lateness):
+		return walked{fail: "deadline"}
+	}
+}
+
+// commit puts the plan into the ledger before the request leaves.
+func (x *exchange) commit(plan inject.Plan) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			x.s.caught("commit", r)
+		}
+	}()
+	x.s.mem.Planner.Commit(plan)
+	return true
+}
+
+// caught reports a panic of memory code. It failed no request.
+func (s *Server) caught(where string, r any) {
+	s.metrics.failOpen("panic")
+	s.log.Error("memory code panicked", "where", where, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+}
+
+// status is what our answer headers say.
+type status struct {
+	word     inject.Status
+	reason   string
+	degraded string
+}
+
+func (st status) String() string {
+	word := st.word
+	if word == "" {
+		word = inject.Skipped
+	}
+	s := string(word)
+	if st.reason != "" {
+		s += ";reason=" + st.reason
+	}
+	if st.degraded != "" {
+		s += ";degraded=" + st.degraded
+	}
+	return s
+}
