@@ -1,0 +1,140 @@
+// Package extract says what a session taught. [Prompt] turns the material of a
+// session into a question for a model and [Read] turns the answer into
+// candidates; [Rules] does without a model. None of them asks anybody: they
+// are pure functions, and the caller owns the call.
+//
+// A model only proposes. Whether a statement is kept is decided here, in code:
+// the quote must stand in the turn that it is said to come from, numbers and
+// names must stand in the evidence, what a tool or a third party said is never
+// a fact about the user, secrets and instructions to the model are refused.
+// What is thrown away is returned too, with a word for the reason.
+//
+// Fitting candidates among the memories that exist is the business of
+// lifecycle, not of this package.
+package extract
+
+import (
+	"time"
+
+	"hindsight/store"
+)
+
+// Version names the prompt and the rules around it in a job's record.
+const Version = "classify-1"
+
+// RulesVersion names the rule-based extractor in a job's record.
+const RulesVersion = "rules"
+
+// Limits of one session.
+const (
+	MaxMemories   = 12  // kept of one session
+	MinImportance = 0.6 // of what nobody asked to remember
+	maxText       = 500 // runes of one memory
+	minQuote      = 6   // of [wording.Weight]: a shorter quote proves nothing
+)
+
+// Role is who speaks in an event.
+type Role string
+
+// The roles of an event.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolCall  Role = "tool_call"
+	Tool      Role = "tool" // a tool's result, or a third party's text
+)
+
+// Event is one numbered step of the material.
+type Event struct {
+	ID        string
+	Role      Role
+	Turn      int
+	Time      time.Time // in the user's zone
+	Name      string    // the tool's name
+	CallID    string
+	Text      string
+	Untrusted bool // outside text: never the user's words
+	Failed    bool // a tool result that reports an error
+}
+
+// Note is a memory that exists already: a neighbour, or one that was injected.
+type Note struct {
+	ID   string
+	Type store.Type
+	Text string
+}
+
+// Material is what one look back covers.
+type Material struct {
+	Session      string
+	Events       []Event
+	Existing     []Note // near neighbours, so that the model can relate to them
+	Injected     []Note // what the conversation was given
+	Instructions string // what the operator cares about
+}
+
+// Candidate is a statement that may become a memory.
+type Candidate struct {
+	Type       store.Type
+	Text       string
+	Subject    string
+	Scenario   string
+	Importance float64
+	Confidence float64
+	Standing   bool // holds for every conversation to come
+	Explicit   bool // the user asked to remember it
+	Single     bool // its subject has one value at a time: a newer one replaces it
+	By         store.Speaker
+	Turn       int
+	Time       time.Time // of the event that it rests on
+	Quote      string
+	Context    string // the quote's turn and its neighbours
+	Relation   Relation
+	RelationID string
+}
+
+// Relation is how a model relates a candidate to a memory that exists.
+type Relation string
+
+// The relations.
+const (
+	New         Relation = "new"
+	SameAs      Relation = "same_as"
+	Refines     Relation = "refines"
+	Contradicts Relation = "contradicts"
+)
+
+// Result is what a session taught and what was thrown away.
+type Result struct {
+	Candidates []Candidate
+	Dropped    []store.Dropped
+	Verdicts   []store.Verdict
+}
+
+// The reasons for which a statement is dropped, as the management API shows
+// them and the counters name them.
+const (
+	Noise         = "noise"          // the model itself says that it isn't worth keeping
+	BadItem       = "schema"         // the item breaks the schema
+	NoEvidence    = "evidence"       // it names no event of the material
+	NoQuote       = "quote"          // the quote doesn't stand in the turn
+	NewNumber     = "number"         // a number that the evidence doesn't hold
+	NewName       = "name"           // a name or identifier that it doesn't hold
+	NewNegation   = "negation"       // it denies what nobody denied
+	Ungrounded    = "ungrounded"     // less than half of its words stand in the evidence
+	NotTheUsers   = "not_the_users"  // a fact or preference on another's word
+	Secret        = "secret"         // it holds a credential
+	Instruction   = "instruction"    // an order to the model, not a statement
+	Example       = "example"        // text of the prompt's own examples
+	OtherLanguage = "language"       // not the conversation's language
+	Unimportant   = "importance"     // below the threshold
+	OverCap       = "cap"            // one session teaches at most so much
+	KeptOut       = "not_to_be_kept" // the user asked not to remember it
+)
+
+func drop(text, reason string) store.Dropped {
+	if r := []rune(text); len(r) > maxText {
+		text = string(r[:maxText])
+	}
+	return store.Dropped{Text: Redact(text), Reason: reason}
+}

@@ -1,0 +1,209 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"hindsight/reflect/wording"
+	"hindsight/store"
+)
+
+// ground judges a model's items against the material.
+type ground struct {
+	m     Material
+	asked []Candidate // what the user asked to remember
+}
+
+func newGround(m Material) *ground { return &ground{m: m, asked: explicit(m).Candidates} }
+
+// judge turns an item into a candidate, or says with which word it is dropped.
+// Who said it is read from the event that holds the quote, never taken from
+// the model.
+func (g *ground) judge(it item) (Candidate, string) {
+	if it.Type == Noise {
+		return Candidate{}, Noise
+	}
+	if HoldsSecret(it.Text) || HoldsSecret(it.Quote) || strings.Contains(it.Text+it.Quote, removed) {
+		return Candidate{}, Secret
+	}
+	if len([]rune(it.Text)) > maxText {
+		return Candidate{}, BadItem
+	}
+	cited, evidence := g.cited(it.Events, "")
+	if fromExample(it.Text, evidence) {
+		return Candidate{}, Example
+	}
+	if len(cited) == 0 {
+		return Candidate{}, NoEvidence
+	}
+	at := quoted(g.m.Events, cited, it.Quote)
+	if at < 0 {
+		return Candidate{}, NoQuote
+	}
+	e := g.m.Events[at]
+	typ, by := store.Type(it.Type), speaker(e)
+	if isOrder(it.Text, by) {
+		return Candidate{}, Instruction
+	}
+	if typ == store.UserFact || typ == store.Preference {
+		if by != store.ByUser {
+			return Candidate{}, NotTheUsers
+		}
+		_, evidence = g.cited(it.Events, User) // nobody else's word counts
+	}
+	if reason := claims(it, by, evidence); reason != "" {
+		return Candidate{}, reason
+	}
+	c := Candidate{
+		Type: typ, Text: beside(strings.TrimSpace(it.Text), it.Quote), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
+		Importance: share(it.Importance), Confidence: share(it.Confidence),
+		By: by, Turn: e.Turn, Time: e.Time, Quote: it.Quote, Context: around(g.m.Events, at),
+		Relation: it.Relation, RelationID: it.RelationID,
+	}
+	c.Standing = it.Standing && by == store.ByUser && stands(e.Text)
+	c.Explicit = by == store.ByUser && slices.ContainsFunc(g.asked, func(a Candidate) bool { return overlap(a.Quote, it.Quote) })
+	if !c.Explicit && c.Importance < MinImportance {
+		return Candidate{}, Unimportant
+	}
+	expression := it.TimeExpression
+	if !wording.Contains(evidence, expression) {
+		expression = ""
+	}
+	c.Text = dated(c.Text, expression, e.Time)
+	return c, ""
+}
+
+// claims holds a text against its evidence.
+func claims(it item, by store.Speaker, evidence string) string {
+	switch {
+	case len(wording.MissingNumbers(it.Text, evidence)) > 0:
+		return NewNumber
+	case len(wording.MissingNames(it.Text, evidence)) > 0:
+		return NewName
+	case by == store.ByUser && wording.Negated(it.Text) && !wording.Negated(evidence):
+		return NewNegation
+	case wording.Shared(it.Text, evidence) < 0.5:
+		return Ungrounded
+	}
+	if by == store.ByTool { // a tool speaks its own language
+		return ""
+	}
+	// People change languages in one conversation: the quote's counts.
+	if wording.Han(it.Quote) && !wording.HasHan(it.Text) || !wording.HasHan(evidence) && wording.HasHan(it.Text) {
+		return OtherLanguage
+	}
+	return ""
+}
+
+// cited finds the events that an item names, as indexes, and joins their
+// texts; with a role, only the texts of that role.
+func (g *ground) cited(ids []string, role Role) (at []int, text string) {
+	var b strings.Builder
+	for i, e := range g.m.Events {
+		if !slices.Contains(ids, e.ID) {
+			continue
+		}
+		at = append(at, i)
+		if role == "" || e.Role == role {
+			b.WriteString(e.Name + "\n" + e.Text + "\n")
+		}
+	}
+	return at, b.String()
+}
+
+// quoted is the index of the cited event that holds the quote, the user's
+// first, or -1.
+func quoted(events []Event, cited []int, quote string) int {
+	if wording.Weight(quote) < minQuote {
+		return -1
+	}
+	found := -1
+	for _, i := range cited {
+		if !wording.Contains(events[i].Text, quote) {
+			continue
+		}
+		if events[i].Role == User {
+			return i
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	return found
+}
+
+func speaker(e Event) store.Speaker {
+	switch {
+	case e.Untrusted:
+		return store.ByTool
+	case e.Role == User:
+		return store.ByUser
+	case e.Role == Assistant:
+		return store.ByAssistant
+	default:
+		return store.ByTool
+	}
+}
+
+// beside keeps the quote beside a text that lost a number, a name or the
+// negation of it: the gist alone would say something else.
+func beside(text, quote string) string {
+	switch {
+	case wording.Keeps(text, quote):
+		return text
+	case wording.HasHan(text):
+		return text + "（原话：" + quote + "）"
+	default:
+		return text + ` ("` + quote + `")`
+	}
+}
+
+func overlap(a, b string) bool { return wording.Contains(a, b) || wording.Contains(b, a) }
+
+// share brings a model's number between 0 and 1.
+func share(f float64) float64 { return min(max(f, 0), 1) }
+
+// around is an event's text with what was said before and after it.
+func around(events []Event, at int) string {
+	var parts []string
+	add := func(i int) {
+		if i >= 0 && i < len(events) && (events[i].Role == User || events[i].Role == Assistant || i == at) {
+			parts = append(parts, Redact(shorten(events[i].Text, 240)))
+		}
+	}
+	add(at - 1)
+	add(at)
+	add(at + 1)
+	return strings.Join(parts, "\n")
+}
+
+// shorten cuts the middle out of a text of more than n runes.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n*2/3]) + " […] " + string(r[len(r)-n/3:])
+}
+
+// merge adds what the user asked to remember to what the model found. Where
+// the model has it already, with everything that it claims, its wording is
+// kept and takes the request's weight.
+func merge(found, asked []Candidate) []Candidate {
+	for _, a := range asked {
+		had := false
+		for i := range found {
+			c := &found[i]
+			if overlap(c.Quote, a.Quote) && wording.Keeps(c.Text, a.Text) {
+				c.Explicit, had = true, true
+				c.Importance = max(c.Importance, a.Importance)
+				c.Confidence = max(c.Confidence, a.Confidence)
+				c.Standing = c.Standing || a.Standing
+			}
+		}
+		if !had {
+			found = append(found, a)
+		}
+	}
+	return found
+}

@@ -1,0 +1,115 @@
+package extract
+
+import (
+	"regexp"
+
+	"hindsight/store"
+)
+
+// pattern recognises a sentence that states something by its form. subject
+// names what it is about; $1 is the first group.
+type pattern struct {
+	re      *regexp.Regexp
+	typ     store.Type
+	subject string
+}
+
+// Figures of what rules find. A rule knows the form only, hence the bound on
+// its confidence; what the user asked for is certain.
+const (
+	ruleConfidence   = 0.6
+	ruleImportance   = 0.7
+	askedConfidence  = 0.95
+	askedImportance  = 0.9
+	lessonConfidence = 0.5
+)
+
+var patterns = compile([]struct {
+	re      string
+	typ     store.Type
+	subject string
+}{
+	// Standing wishes and preferences, before the facts: "from now on my …".
+	{`(?i)^(?:please,? )?(?:from now on|going forward|in (?:the )?future|from here on)\b`, store.Preference, "standing wish"},
+	{`(?i)^(?:please )?(?:always|never) (?:use|answer|reply|respond|write|give|add|include|put|call|explain|show|keep|format|speak|ask|start|end|commit|push|suggest|assume|translate|round|deploy|run)\b`, store.Preference, "standing wish"},
+	{`(?i)^(?:please )?(?:stop|do not|don't|no more) .{3,80}\b(?:again|any ?more|ever|in (?:the )?future)\b`, store.Preference, "standing wish"},
+	{`(?i)^(?:please )?(?:answer|reply|respond|speak|write) (?:to )?(?:me )?(?:always )?(?:only )?in (?:english|chinese|german|french|spanish|japanese|korean|italian|portuguese|russian|mandarin|plain english)\b.{0,30}(?:always|from now on|every time)`, store.Preference, "answer language"},
+	{`(?i)^(?:please )?call me (\p{L}[\p{L}'-]*)[.!]?$`, store.Preference, "form of address"},
+	{`(?i)^i(?:'d| would)? (?:really |strongly |much |generally |usually |always )?prefer\b`, store.Preference, "preference"},
+	{`(?i)^i (?:really |absolutely |just )?(?:love|enjoy|hate|dislike|can'?t stand|cannot stand|don'?t like|do not like) (\p{L}.{2,})`, store.Preference, "$1"},
+	{`(?i)^i (?:really |generally )?like (?:my |the |to )?(\p{L}.{2,})`, store.Preference, "$1"},
+	{`(?i)^my (?:favou?rite|preferred) ([\p{L} ]{2,30}?) (?:is|are)\b`, store.Preference, "favourite $1"},
+
+	{`(?i)^(?:my name is|my name's|i am called|i'm called|i go by|people call me) \p{L}`, store.UserFact, "name"},
+	{`(?i)^(?:i|we) (?:currently |still |now )?live (?:in|at|near|on|with)\b`, store.UserFact, "home"},
+	{`(?i)^(?:i|we)(?:'ve| have)? (?:just |recently )?moved (?:to|from|in with)\b`, store.UserFact, "home"},
+	{`(?i)^(?:i am|i'm) (?:from|based in|living in)\b`, store.UserFact, "home"},
+	{`(?i)^i (?:currently |now )?(?:work|volunteer|teach|study|intern) (?:as|at|for|in|on|with|from)\b`, store.UserFact, "work"},
+	{`(?i)^(?:i am|i'm) (?:working|studying) (?:as|at|for)\b`, store.UserFact, "work"},
+	{`(?i)^(?:i am|i'm) (?:an? |the )(?:\p{L}+[ -]){0,3}(?:engineer|developer|programmer|teacher|doctor|nurse|student|designer|manager|lawyer|writer|scientist|researcher|accountant|architect|analyst|consultant|founder|freelancer|musician|chef|cook|farmer|pilot|driver|mechanic|electrician|translator|journalist|professor|pharmacist|dentist|vegetarian|vegan|beginner|native speaker|parent|father|mother|widower?|pensioner|admin|administrator|owner|lead)\b`, store.UserFact, "work"},
+	{`(?i)^(?:i am|i'm) (?:\d{1,3} years old|allergic|intolerant|diabetic|vegetarian|vegan|left-handed|colou?r-?blind|dyslexic|pregnant|married|divorced|single|retired|deaf|hard of hearing)\b`, store.UserFact, "personal"},
+	{`(?i)^i (?:was born|grew up|turned \d+|speak|own|drive|play the|don'?t eat|do not eat|don'?t drink|can'?t eat|never eat|have been (?:a|an|working))\b`, store.UserFact, "personal"},
+	{`(?i)^i have (?:an? |two |three |four |five |\d+ )?(?:\p{L}+[ -]){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|rabbits?|parrots?|allergy|allergies|diabetes|asthma|adhd|dyslexia|migraines?|phd|degree)\b`, store.UserFact, "personal"},
+	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)? (?:is|are|was|has|works|lives|likes|uses|wants|turned|hates|loves)\b`, store.UserFact, "people"},
+	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|runs? on|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
+	{`(?i)^(?:i|we) (?:mainly |mostly |always |usually )?(?:use|run|deploy|host|develop|code|program) (?:on |in |with |to |our |my )?\p{L}[^,]* (?:for|as|on|with|at|in)\b`, store.UserFact, "tools"},
+	{`(?i)^(?:the |our )?(?:staging|production|prod|test|dev|internal|main) (?:\p{L}+ ){1,3}(?:is|are|runs? (?:on|at)|listens? on|lives? (?:at|in))\b.*\d`, store.UserFact, "setup"},
+
+	{`(?i)\b(?:the|what) (?:fix|solution|workaround|answer|trick) (?:was|is|turned out to be)\b`, store.Solution, "fix"},
+	{`(?i)\b(?:i|we)(?:'ve| have)? (?:finally )?(?:fixed|solved|resolved) (?:it|this|that|the \p{L}+(?: \p{L}+)?) (?:by|with|when)\b`, store.Solution, "fix"},
+	{`(?i)\b(?:it|that|this) (?:was|got|is) (?:fixed|solved|resolved) (?:by|with|after)\b|\bwhat (?:worked|helped) (?:was|is)\b|\b(?:fixed|solved|did) (?:it|the trick)[.!]?$`, store.Solution, "fix"},
+	{`(?i)\bthe (?:root )?(?:cause|reason|problem|issue|bug|mistake|culprit) (?:was|turned out to be)\b|\bit (?:failed|broke|crashed) because\b|\bit turned out (?:that|to be)\b|\blesson learned\b`, store.ErrorLesson, "cause"},
+
+	// The same in Chinese.
+	{`^(?:请)?(?:从现在(?:开始|起)|从今以后|从此|今后|往后|以后)`, store.Preference, "长期要求"},
+	{`^(?:请|你要)?(?:始终|总是|一直|永远|每次(?:都)?|千万|一律)(?:不要|别|要|请|用|使用|以|先|给|把|在|都|回答)`, store.Preference, "长期要求"},
+	{`^(?:请)?(?:不要再|别再|不许再)`, store.Preference, "长期要求"},
+	{`^(?:请)?(?:叫|称呼)我(\p{Han}{1,6}|[A-Za-z]+)(?:就好|就行|吧|即可)?[。！]?$`, store.Preference, "称呼"},
+	{`^我(?:个人)?(?:一直|平时|通常|比较|更|最|很|非常|特别|真的|一般)?(?:都)?(?:喜欢|偏好|偏爱|习惯|倾向|爱吃|爱喝|爱看|爱用|讨厌|受不了|不喜欢|不爱|不习惯|反感|热爱)`, store.Preference, "偏好"},
+	{`^(?:我)?(?:最喜欢的|最爱的|偏好的)(\p{Han}{1,6})是`, store.Preference, "最喜欢的$1"},
+
+	{`^(?:我叫|我的名字(?:叫|是)|我姓|大家都?叫我|我的英文名)`, store.UserFact, "名字"},
+	{`^(?:我|我们|我家|我们家)(?:现在|目前|一直|就|已经)?(?:住在|住|搬到|搬去|定居在?|在\p{Han}{2,8}(?:住|生活|长大))`, store.UserFact, "住处"},
+	{`^我(?:来自|是\p{Han}{2,6}人)`, store.UserFact, "住处"},
+	{`^我(?:现在|目前|是)?在[^，。]{1,16}(?:工作|上班|上学|读书|读研|读博|任职|实习|做[^，。]{1,8})`, store.UserFact, "工作"},
+	{`^我(?:现在|目前)?(?:是|做|当)(?:一名|一个|一位|个|做|在)?[^，。]{0,10}(?:师|员|医生|护士|学生|老师|教授|经理|律师|作家|记者|翻译|设计|老板|创业者|司机|农民|厨师|公务员|会计|后端|前端|运维|产品|开发|素食者|新手|妈妈|爸爸)的?`, store.UserFact, "工作"},
+	{`^我(?:今年)?[\d一二两三四五六七八九十]{1,4}岁`, store.UserFact, "年龄"},
+	{`^我(?:从来)?(?:对[^，。]{1,10}过敏|不吃|不喝|吃素|吃不了|不能吃|不能喝|患有|有(?:糖尿病|高血压|哮喘|鼻炎|胃病))`, store.UserFact, "饮食与健康"},
+	{`^(?:我|我们|我家|我们家)(?:还)?(?:有|养了|养着|生了)(?:一|两|二|三|四|五|\d+)(?:个|只|条|位|对|名|匹)`, store.UserFact, "家庭"},
+	{`^我(?:的)?(?:老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫)(?:的名字)?(?:叫|是|在|今年|喜欢|不|对|有|住)`, store.UserFact, "家人"},
+	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14})(?:现在)?(?:是|在|叫|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
+	{`^(?:我|我们)(?:公司|团队|项目|组|部门)?(?:平时|主要|一直|现在|都)?(?:用的是|使用的是|主要用|都用|一直用|在用)`, store.UserFact, "工具"},
+	{`^我(?:会说|会弹|会拉|毕业于|出生于|生于|是\d{2,4}年|学过|考过|开的是)`, store.UserFact, "个人"},
+	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
+
+	{`(?:解决(?:办法|方法|方案)|修复(?:方法|办法|方式)|办法|正确做法|最终方案)(?:就)?是|(?:就|终于|问题)(?:好了|解决了|修好了|正常了|搞定了)|(?:改成|换成|加上|升级到|重启|删掉|设置为|设为)[^。]{1,60}(?:就好了|就行了|就可以了|就正常了|就不报错了|后解决了|后正常了|搞定)`, store.Solution, "解决办法"},
+	{`(?:根本)?原因(?:找到了，?)?(?:就)?是|问题出在|(?:失败|报错|崩溃|超时)是因为|教训是|踩(?:了|过)?(?:个|的)?坑|罪魁祸首是`, store.ErrorLesson, "原因"},
+})
+
+// fleeting is what looks like a fact and is only about this moment or this
+// conversation.
+var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,6}(?:is|are)\b` +
+	`|^i (?:really )?(?:like|love|enjoy|hate|prefer) (?:it|that|this|these|those|how|what|your?|where|the (?:idea|answer|way|second|first|last|one|result|output|look))\b` +
+	`|^i'?d like\b|^i would like\b|^i am (?:a|an) (?:bit|little|lot)\b|^i'm (?:a|an) (?:bit|little|lot)\b|\bright now\b|\bat the moment\b|\bfor this (?:task|one|question|time)\b|\bthis time\b|\bjust (?:this )?once\b|\bthe following\b` +
+	`|^我的?(?:问题|疑问|想法|意思|理解|目标|代码|错误|作业|任务|需求|建议|观点|文章|论文|程序|脚本|请求|电脑|猜测)(?:现在)?(?:是|在)|喜欢(?:这个|那个|这种回答|你)|^我(?:现在)?(?:是)?(?:想|要|在想|需要)|这次|这一次|此刻|暂时|如下|以下|以后再说|从现在.{0,8}多久|今后再`)
+
+// wishZh is a standing wish at the head of a sentence, as the first pattern is in English.
+var wishZh = regexp.MustCompile(`^(?:请)?(?:从现在(?:开始|起)|从今以后|从此|今后|往后|以后)`)
+
+// cue is the user's own word that something holds for good.
+var cue = regexp.MustCompile(`(?i)\b(?:from now on|going forward|from here on|in (?:the )?future|always|never|every time|any ?more|by default)\b|\b(?:stop|don'?t|do not)\b.{3,80}\bagain\b|以后|今后|从现在(?:开始|起)|从今以后|往后|始终|总是|永远|一直|每次|一律|不要再|别再|默认`)
+
+// stands says whether a text asks for something for good.
+func stands(text string) bool { return cue.MatchString(text) }
+
+func compile(table []struct {
+	re      string
+	typ     store.Type
+	subject string
+}) []pattern {
+	out := make([]pattern, len(table))
+	for i, row := range table {
+		out[i] = pattern{regexp.MustCompile(row.re), row.typ, row.subject}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package extract
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hindsight/reflect/llm"
+	"hindsight/store"
+)
+
+// item is one statement as a model writes it.
+type item struct {
+	Type           string   `json:"type"`
+	Text           string   `json:"text"`
+	Subject        string   `json:"subject"`
+	Scenario       string   `json:"scenario"`
+	Importance     float64  `json:"importance"`
+	Confidence     float64  `json:"confidence"`
+	Standing       bool     `json:"standing"`
+	Events         []string `json:"events"`
+	Quote          string   `json:"quote"`
+	TimeExpression string   `json:"time_expression"`
+	Relation       Relation `json:"relation"`
+	RelationID     string   `json:"relation_id"`
+}
+
+// Read turns a model's answer about a material into candidates. What the user
+// asked to remember is added by rule, whatever the model made of it. The error
+// says that the answer as a whole breaks the schema: nothing of it counts, and
+// asking again may help.
+func Read(answer string, m Material) (Result, error) {
+	list, whole, err := llm.List(answer, "items")
+	if err != nil {
+		return Result{}, fmt.Errorf("read the model's answer: %w", err)
+	}
+	var res Result
+	g := newGround(m)
+	bad := 0
+	for i, raw := range list {
+		var it item
+		if err := json.Unmarshal(raw, &it); err != nil || strings.TrimSpace(it.Text) == "" || !known(it.Type) {
+			bad++
+			res.Dropped = append(res.Dropped, drop(fmt.Sprintf("item %d: %s", i+1, raw), BadItem))
+			continue
+		}
+		if c, reason := g.judge(it); reason != "" {
+			res.Dropped = append(res.Dropped, drop(it.Text, reason))
+		} else {
+			res.Candidates = append(res.Candidates, c)
+		}
+	}
+	if bad > 0 && bad == len(list) {
+		return Result{}, fmt.Errorf("read the model's answer: none of %d items fits the schema", bad)
+	}
+	res.Verdicts = verdicts(whole["injected"], m.Injected)
+	asked := explicit(m)
+	res.Dropped = append(res.Dropped, asked.Dropped...)
+	res.Candidates = merge(res.Candidates, asked.Candidates)
+	return Capped(res), nil
+}
+
+func known(t string) bool { return t == Noise || slices.Contains(store.Types(), store.Type(t)) }
+
+// verdicts reads what the model says of the injected memories: of those that
+// were injected, each once. What it can't read it leaves out, because a
+// verdict only counts.
+func verdicts(raw json.RawMessage, injected []Note) []store.Verdict {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	var out []store.Verdict
+	for _, one := range all {
+		var v store.Verdict
+		if json.Unmarshal(one, &v) != nil || !slices.Contains([]string{"used", "ignored", "confirmed", "contradicted"}, v.Verdict) {
+			continue
+		}
+		was := slices.ContainsFunc(injected, func(n Note) bool { return n.ID == v.ID })
+		if was && !slices.ContainsFunc(out, func(o store.Verdict) bool { return o.ID == v.ID }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Capped keeps the most important statements of a session; what the user asked
+// for comes first.
+func Capped(res Result) Result {
+	rank := slices.Clone(res.Candidates)
+	slices.SortStableFunc(rank, func(a, b Candidate) int {
+		switch {
+		case a.Explicit != b.Explicit && a.Explicit:
+			return -1
+		case a.Explicit != b.Explicit:
+			return 1
+		}
+		return cmp.Compare(b.Importance, a.Importance)
+	})
+	for _, c := range rank[min(len(rank), MaxMemories):] {
+		res.Dropped = append(res.Dropped, drop(c.Text, OverCap))
+	}
+	res.Candidates = rank[:min(len(rank), MaxMemories)]
+	return res
+}

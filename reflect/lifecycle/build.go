@@ -1,0 +1,53 @@
+package lifecycle
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"hindsight/reflect/extract"
+	"hindsight/store"
+)
+
+// memory is the stored form of a candidate. Its id follows from what it says
+// and where it comes from, so that reading a range twice makes one memory.
+func (f *fit) memory(c extract.Candidate) store.Memory {
+	j := f.in.Job
+	scope := j.Owner.Scope()
+	if c.Type == store.Solution || c.Type == store.ErrorLesson {
+		scope = j.Owner.SkillScope()
+	}
+	id := store.MemoryID(j.Owner.Tenant, scope, j.Session, j.From, j.To, c.Subject, store.Fold(c.Text))
+	if slices.ContainsFunc(f.fresh, func(o store.Memory) bool { return o.ID == id }) && f.find(id) < 0 {
+		// Said, taken back and said again in one session: a statement of its own.
+		id = store.MemoryID(j.Owner.Tenant, scope, j.Session, j.From, j.To, c.Subject+"#"+strconv.Itoa(c.Turn), store.Fold(c.Text))
+	}
+	return store.Memory{
+		ID:     id,
+		Tenant: j.Owner.Tenant, Scope: scope, Layer: store.LayerOf(c.Type), Type: c.Type,
+		Text: c.Text, Subject: c.Subject, Scenario: c.Scenario,
+		Importance: c.Importance, Confidence: c.Confidence, Standing: c.Standing,
+		State: store.Active, AttributedTo: c.By,
+		Evidence:  []store.Evidence{{Session: j.Session, Turn: c.Turn, Quote: c.Quote, Time: c.Time, Context: c.Context}},
+		ValidFrom: c.Time, CreatedAt: f.in.Now, UpdatedAt: f.in.Now,
+		// Revision 0: the store takes it as new, and leaves one that it has alone.
+	}
+}
+
+// latest is when a memory was last stated.
+func latest(m store.Memory) time.Time {
+	at := m.CreatedAt
+	for i, e := range m.Evidence {
+		if i == 0 || e.Time.After(at) {
+			at = e.Time
+		}
+	}
+	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,268 @@
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"hindsight/reflect/extract"
+	"hindsight/store"
+)
+
+var monday = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+
+// bank plays the store: it keeps what outcomes hold.
+type bank struct {
+	byID map[string]store.Memory
+	n    int
+}
+
+func (b *bank) all() []store.Memory {
+	var out []store.Memory
+	for _, m := range b.byID {
+		out = append(out, m)
+	}
+	return out
+}
+
+func (b *bank) active() (texts []string) {
+	for _, m := range b.byID {
+		if m.State == store.Active {
+			texts = append(texts, m.Text)
+		}
+	}
+	return texts
+}
+
+// session fits candidates as one more session, a day later than the one before.
+func (b *bank) session(t *testing.T, injected []store.Memory, found ...extract.Candidate) store.Outcome {
+	t.Helper()
+	if b.byID == nil {
+		b.byID = map[string]store.Memory{}
+	}
+	b.n++
+	at := monday.AddDate(0, 0, b.n)
+	for i := range found {
+		c := &found[i]
+		if c.Time.IsZero() {
+			c.Time = at
+		}
+		if c.Quote == "" {
+			c.Quote = c.Text
+		}
+		if c.By == "" {
+			c.By = store.ByUser
+		}
+		if c.Type == "" {
+			c.Type = store.UserFact
+		}
+		if c.Relation == extract.Contradicts || c.Relation == extract.SameAs || c.Relation == extract.Refines {
+			for id, m := range b.byID {
+				if m.Text == c.RelationID { // tests name the other by its text
+					c.RelationID = id
+				}
+			}
+		}
+	}
+	out := Fit(Input{
+		Job:      store.Job{Session: "s" + string(rune('0'+b.n)), To: 1, Owner: store.Owner{Tenant: "t", User: "u", Agent: "a"}},
+		Found:    extract.Result{Candidates: found},
+		Injected: injected, Existing: b.all(), Now: at.Add(time.Hour),
+	})
+	for _, m := range out.Memories {
+		b.byID[m.ID] = m
+	}
+	return out
+}
+
+func say(text string) extract.Candidate { return extract.Candidate{Text: text} }
+
+func TestTheSameFactTwice(t *testing.T) {
+	for _, c := range [][2]string{
+		{"I live in Lisbon.", "I live in Lisbon."},
+		{"I live in Lisbon.", "i live in  Lisbon!"},
+		{"The user prefers short and direct answers to questions.", "The user prefers short and direct answers to question."},
+		{"用户喜欢简短的回答。", "用户喜欢简短的回答"},
+	} {
+		var b bank
+		b.session(t, nil, say(c[0]))
+		out := b.session(t, nil, say(c[1]))
+		if got := b.active(); len(got) != 1 {
+			t.Errorf("%s / %s: %q", c[0], c[1], got)
+			continue
+		}
+		m := out.Memories[0]
+		if len(m.Evidence) != 2 || !m.LastVerified.Equal(monday.AddDate(0, 0, 2)) || len(out.Kept) != 1 {
+			t.Errorf("%s: evidence %d, verified %s, kept %v", c[1], len(m.Evidence), m.LastVerified, out.Kept)
+		}
+	}
+}
+
+func TestNeverTakenForTheSame(t *testing.T) {
+	for _, c := range [][2]string{
+		{"The staging server of the shop listens on port 8090.", "The staging server of the shop listens on port 8091."},
+		{"The user went to see Anna in the hospital on Monday.", "The user went to see Bella in the hospital on Monday."},
+		{"The user eats meat and fish at home every day.", "The user eats no meat and fish at home every day."},
+		{"用户每天早上都会吃一点香菜", "用户每天早上都不会吃一点香菜"},
+		{"用户的工位在三楼", "用户的工位在四楼"},
+	} {
+		var b bank
+		b.session(t, nil, extract.Candidate{Text: c[0], Type: store.EventType})
+		b.session(t, nil, extract.Candidate{Text: c[1], Type: store.EventType, Relation: extract.SameAs, RelationID: c[0]})
+		if got := b.active(); len(got) != 2 {
+			t.Errorf("%s / %s: %q", c[0], c[1], got)
+		}
+	}
+}
+
+func TestAFactThenItsContradiction(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, then extract.Candidate
+	}{
+		"by the model": {
+			extract.Candidate{Text: "The user works at a bakery.", Subject: "work"},
+			extract.Candidate{Text: "The user now drives a taxi.", Subject: "Work", Relation: extract.Contradicts, RelationID: "The user works at a bakery."},
+		},
+		"by the words":         {say("My badge is 4411."), say("My badge is 4412.")},
+		"by the slot":          {say("I live in Lisbon with my wife."), say("I now live in Oslo.")},
+		"in Chinese":           {say("我的工号是4411。"), say("我的工号是4412。")},
+		"in Chinese, the slot": {say("我住在杭州西湖区。"), say("我现在住在成都。")},
+		"the model says same, the numbers don't": {
+			extract.Candidate{Text: "The staging port is 8090.", Subject: "port"},
+			extract.Candidate{Text: "The staging port is 8091.", Subject: "port", Relation: extract.SameAs, RelationID: "The staging port is 8090."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bank
+			b.session(t, nil, c.first)
+			out := b.session(t, nil, c.then)
+			if got := b.active(); len(got) != 1 || got[0] != c.then.Text {
+				t.Fatalf("active: %q", got)
+			}
+			if len(out.Memories) != 2 || out.Memories[0].State != store.Active {
+				t.Fatalf("new before old: %+v", out.Memories)
+			}
+			old := out.Memories[1]
+			if old.SupersededBy != out.Memories[0].ID || !old.ValidTo.Equal(monday.AddDate(0, 0, 2)) {
+				t.Errorf("old: superseded by %q, valid to %s", old.SupersededBy, old.ValidTo)
+			}
+		})
+	}
+}
+
+func TestContradictionNeedsTheUser(t *testing.T) {
+	var b bank
+	b.session(t, nil, extract.Candidate{Text: "The user's shop runs on port 80.", Subject: "port"})
+	b.session(t, nil, extract.Candidate{Text: "The shop runs on port 81.", Subject: "port", Type: store.EventType, By: store.ByAssistant,
+		Relation: extract.Contradicts, RelationID: "The user's shop runs on port 80."})
+	if got := b.active(); len(got) != 2 {
+		t.Errorf("the assistant retired the user's word: %q", got)
+	}
+	// An unrelated memory isn't retired on a model's word either.
+	b.session(t, nil, extract.Candidate{Text: "I like tea.", Subject: "tea", Relation: extract.Contradicts, RelationID: "The user's shop runs on port 80."})
+	if got := b.active(); len(got) != 3 {
+		t.Errorf("an unrelated memory was retired: %q", got)
+	}
+}
+
+func TestLateDeliveryRetiresNothing(t *testing.T) {
+	var b bank
+	b.session(t, nil, say("I live in Oslo."))
+	late := say("I live in Lisbon.")
+	late.Time = monday.AddDate(0, 0, -30)
+	out := b.session(t, nil, late)
+	if got := b.active(); len(got) != 1 || got[0] != "I live in Oslo." || out.Dropped[0].Reason != Known {
+		t.Errorf("active: %q, dropped %+v", got, out.Dropped)
+	}
+}
+
+func TestSaidTakenBackSaidAgain(t *testing.T) {
+	var b bank
+	at := monday
+	var all []extract.Candidate
+	for i, s := range []string{"My badge is 1.", "My badge is 2.", "My badge is 1."} {
+		c := say(s)
+		c.Turn, c.Time = i+1, at.Add(time.Duration(i)*time.Minute)
+		all = append(all, c)
+	}
+	b.session(t, nil, all...)
+	if got := b.active(); len(got) != 1 || got[0] != "My badge is 1." {
+		t.Errorf("active: %q", got)
+	}
+}
+
+func TestOneSessionFiveTimes(t *testing.T) {
+	var b bank
+	b.session(t, nil, say("我喜欢简短的回答。"), say("我喜欢简短的回答"), say("我喜欢简短的回答！"), say("我 喜欢 简短的回答"), say("我喜欢简短的回答。。"))
+	if got := b.active(); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRepeatingAMemoryIsNoNews(t *testing.T) {
+	var b bank
+	b.session(t, nil, extract.Candidate{Text: "The fix for the login timeout was a pool of 40 connections.", Type: store.Solution})
+	injected := b.all()
+	for range 5 {
+		out := b.session(t, injected, extract.Candidate{
+			Text: "The login timeout was fixed with a pool of 40 connections.", Type: store.Solution, By: store.ByAssistant,
+		})
+		if len(out.Memories) != 0 || out.Dropped[0].Reason != OwnOutput {
+			t.Fatalf("%+v", out)
+		}
+	}
+	// Another number is news.
+	if out := b.session(t, injected, extract.Candidate{
+		Text: "The login timeout was fixed with a pool of 80 connections.", Type: store.Solution, By: store.ByAssistant,
+	}); len(out.Memories) != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestReadingTheSameWordsAgain(t *testing.T) {
+	var b bank
+	b.session(t, nil, say("I live in Lisbon."))
+	b.n--
+	if out := b.session(t, nil, say("I live in Lisbon.")); len(out.Memories) != 0 || len(out.Kept) != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestRefines(t *testing.T) {
+	var b bank
+	b.session(t, nil, extract.Candidate{Text: "The user has a dog.", Subject: "dog"})
+	b.session(t, nil, extract.Candidate{Text: "The user has a dog named Biscuit.", Subject: "dog", Relation: extract.Refines, RelationID: "The user has a dog."})
+	if got := b.active(); len(got) != 1 || got[0] != "The user has a dog named Biscuit." {
+		t.Errorf("%q", got)
+	}
+	// Losing a number isn't refining.
+	b = bank{}
+	b.session(t, nil, extract.Candidate{Text: "The user has 3 dogs.", Subject: "dog"})
+	b.session(t, nil, extract.Candidate{Text: "The user has dogs.", Subject: "dog", Relation: extract.Refines, RelationID: "The user has 3 dogs."})
+	if got := b.active(); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	var b bank
+	out := b.session(t, nil, say("I live in Lisbon."), extract.Candidate{Text: "The fix was a restart.", Type: store.Solution})
+	if out.Memories[0].Scope != "user:u" || out.Memories[1].Scope != "user:u/agent:a" || out.Memories[1].Layer != store.Skill {
+		t.Errorf("%s, %s", out.Memories[0].Scope, out.Memories[1].Scope)
+	}
+	if out.Memories[0].Revision != 0 || out.Memories[0].ID == out.Memories[1].ID {
+		t.Errorf("%+v", out.Memories)
+	}
+}
+
+func TestConfirmedIsKept(t *testing.T) {
+	var b bank
+	b.session(t, nil, say("I live in Lisbon."))
+	m := b.all()[0]
+	out := Fit(Input{
+		Existing: b.all(), Now: monday.AddDate(0, 1, 0),
+		Found: extract.Result{Verdicts: []store.Verdict{{ID: m.ID, Verdict: "confirmed"}, {ID: "gone", Verdict: "confirmed"}}},
+	})
+	if len(out.Kept) != 1 || out.Kept[0] != m.ID || len(out.Verdicts) != 2 {
+		t.Errorf("%+v", out)
+	}
+}

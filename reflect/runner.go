@@ -1,0 +1,160 @@
+// Package hreflect turns closed sessions into memories, in the background:
+// each session's new part is looked back at at least once and takes effect
+// exactly once.
+//
+// Call [New], then [Runner.Run] in a goroutine of its own until the process
+// ends. Run finds sessions that are due (idle, or long), queues them, claims
+// jobs with a lease and works them with few workers. The queue is the store's:
+// [Runner.Wake] only says that it is worth looking now. What a session taught
+// is decided by extract, what becomes of it by lifecycle; this package owns
+// the time, the calls and the failures:
+//
+//   - a call that may succeed later is retried with exponential backoff, one
+//     that can't, or has failed too often, ends as a dead letter, and the
+//     session gets what rules can find;
+//   - without a credential a job waits for the caller's next request, and after
+//     a week gets what rules can find;
+//   - where nothing is new, nobody is asked.
+//
+// It isn't on the request path and knows nothing of it.
+package hreflect
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"hindsight/store"
+)
+
+// Runner works the reflection queue.
+type Runner struct {
+	cfg   Config
+	store Store
+	creds Credentials
+	model Model
+	log   *slog.Logger
+	met   *metrics
+	claim string // names this runner in the leases that it holds
+	wake  chan struct{}
+
+	// settle lets one job at a time compare with the memories that exist and
+	// write: two sessions of a user that taught the same thing at once must not
+	// both find it new. Model calls are made outside it.
+	settle sync.Mutex
+}
+
+// New makes a runner. The error names every field of cfg that can't be used.
+func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	return &Runner{
+		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
+		met: newMetrics(cfg.Reg), claim: rand.Text(), wake: make(chan struct{}, 1),
+	}, nil
+}
+
+// Wake makes the runner look at the queue now. It never blocks.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// Run works until ctx ends and returns when every worker has stopped. A job
+// that was being worked then is given back, or its lease expires.
+func (r *Runner) Run(ctx context.Context) {
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	tick := time.NewTicker(r.cfg.Tick)
+	defer tick.Stop()
+	free := make(chan struct{}, r.cfg.Workers)
+	busy := 0
+	start := func() {
+		for busy < r.cfg.Workers && ctx.Err() == nil {
+			j, ok, err := r.store.Claim(ctx, r.claim, r.cfg.Lease)
+			if err != nil {
+				r.trouble("claim a reflection", err)
+				return
+			}
+			if !ok {
+				return
+			}
+			busy++
+			workers.Go(func() {
+				r.work(ctx, j)
+				free <- struct{}{}
+			})
+		}
+	}
+	r.look(ctx)
+	start()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.look(ctx)
+		case <-r.wake:
+		case <-free:
+			busy--
+		}
+		start()
+	}
+}
+
+// look queues the sessions that are due and takes back jobs whose credential
+// has come.
+func (r *Runner) look(ctx context.Context) {
+	now := r.cfg.Now()
+	due, err := r.store.Due(ctx, now.Add(-r.cfg.Idle), r.cfg.Tokens)
+	if err != nil {
+		r.trouble("find due sessions", err)
+		return
+	}
+	for _, s := range due {
+		trigger := store.TriggerTokens
+		switch {
+		case s.State == store.Closed:
+			trigger = store.TriggerExplicit
+		case s.LastSeen.Before(now.Add(-r.cfg.Idle)):
+			trigger = store.TriggerIdle
+		}
+		if _, _, err := r.store.Enqueue(ctx, s.Owner, s.ID, trigger); err != nil && !errors.Is(err, store.ErrNotFound) {
+			r.trouble("queue a session", err)
+			return
+		}
+	}
+	if r.cfg.Key != "" || r.cfg.Base != "" {
+		return // nobody waits for a caller's credential
+	}
+	waiting, err := r.store.Jobs(ctx, store.WaitingForKey)
+	if err != nil {
+		r.trouble("list waiting reflections", err)
+		return
+	}
+	for _, j := range waiting {
+		if _, _, ok := r.creds.Credential(j.Session); !ok {
+			continue
+		}
+		if _, err := r.store.Requeue(ctx, j.ID); err != nil {
+			r.trouble("wake a waiting reflection", err)
+		}
+	}
+}
+
+// trouble notes that the store didn't do something. The next tick tries again;
+// while memory is off that is no news.
+func (r *Runner) trouble(what string, err error) {
+	if off := (*store.Off)(nil); errors.As(err, &off) || errors.Is(err, context.Canceled) {
+		r.log.Debug("reflection waits", "doing", what, "error", err)
+		return
+	}
+	r.log.Warn("reflection is in trouble", "doing", what, "error", err)
+}
