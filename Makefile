@@ -1,0 +1,49 @@
+# Everything that a developer runs. `make help` lists it.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# golangci-lint is built once into bin/, by the version named here.
+LINT_VERSION := v2.15.0
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test race lint fuzz bench build clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the one binary, bin/hindsight
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hindsight ./cmd/hindsight
+
+demo: build ## play two conversations against a scripted model and show what is remembered
+	bin/hindsight demo
+
+test: ## run every test; needs nothing but Go
+	CGO_ENABLED=0 $(GO) test ./...
+
+race: ## run every test under the race detector; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+# LINT is the linter's binary; the default is built once by the version above.
+LINT ?= bin/golangci-lint
+lint: $(LINT) ## vet, gofmt and golangci-lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w on these files'; exit 1; }
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+bin/golangci-lint:
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# FUZZTIME is for each target.
+FUZZTIME ?= 20s
+fuzz: ## run every fuzz target for FUZZTIME (20s)
+	@set -e; $(GO) list -f '{{.Dir}}' ./... | while read -r dir; do \
+	  grep -ho 'func Fuzz[A-Za-z0-9]*' "$$dir"/*_test.go 2>/dev/null | sed 's/func //' | while read -r f; do \
+	    echo "== $$dir $$f"; (cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) .); \
+	  done; done
+
+bench: build ## compare with direct calls and httputil.ReverseProxy, side by side
+	bin/hindsight bench proxy
+
+clean: ## remove what was built
+	rm -rf bin

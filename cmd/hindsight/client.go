@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"hindsight/proxy/admin"
+)
+
+// maxAnswer bounds what a client reads of one answer.
+const maxAnswer = 256 << 20
+
+// client talks to a management API, wherever it is.
+type client struct {
+	http  *http.Client
+	base  string // scheme and host
+	token string // empty on the owner's socket and in the same process
+	where string // for messages: an address, or a data directory
+	close func() error
+}
+
+// do makes one call. body, where not nil, is sent as JSON; the answer is
+// decoded into answer, where not nil. It returns the answer's status and bytes;
+// every status from 400 on is an error that says what to do.
+func (c *client) do(ctx context.Context, method, path string, query url.Values, body, answer any) (int, []byte, error) {
+	u := c.base + path
+	if len(query) > 0 {
+		u += "?" + query.Encode()
+	}
+	var send io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, fmt.Errorf("encode the request: %w", err)
+		}
+		send = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u, send)
+	if err != nil {
+		return 0, nil, &failure{wrong: fmt.Sprintf("%s isn't an address: %v", c.where, err), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, c.unreachable(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return 0, nil, c.unreachable(ctx, err)
+	}
+	if resp.StatusCode >= 400 {
+		return resp.StatusCode, raw, c.refused(resp, raw)
+	}
+	if answer != nil && len(raw) > 0 {
+		if err := json.Unmarshal(raw, answer); err != nil {
+			return resp.StatusCode, raw, c.stranger(resp.StatusCode)
+		}
+	}
+	return resp.StatusCode, raw, nil
+}
+
+// unreachable says that nobody answered.
+func (c *client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	return &failure{
+		wrong: fmt.Sprintf("the management API at %s can't be reached: %v", c.where, err),
+		next:  "Start `hindsight serve`, or name the right address with --admin or HINDSIGHT_ADMIN_LISTEN.",
+	}
+}
+
+// refused turns a problem document into an error.
+func (c *client) refused(resp *http.Response, raw []byte) error {
+	var p admin.Problem
+	if err := json.Unmarshal(raw, &p); err != nil || p.Detail == "" || p.Next == "" {
+		return c.stranger(resp.StatusCode)
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return &failure{
+			wrong: fmt.Sprintf("%s refuses the token: %s", c.where, p.Detail),
+			next:  "Give the server's own token with --admin-token-file or HINDSIGHT_ADMIN_TOKEN; it stands in the file admin-token of its data directory (--data-dir).",
+		}
+	}
+	return &failure{wrong: p.Detail, next: p.Next}
+}
+
+// stranger says that something else answered.
+func (c *client) stranger(status int) error {
+	return &failure{
+		wrong: fmt.Sprintf("what answers at %s (status %d) isn't Hindsight's management API", c.where, status),
+		next:  "The management API has a port of its own (8081 by default), not the proxy's; name it with --admin.",
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"log/slog"
+	"net/url"
+	"time"
+
+	"hindsight/proxy/session/clients"
+	"hindsight/store"
+)
+
+// Config is the configuration, checked and typed, grouped by who reads it.
+type Config struct {
+	Listen        string // the proxy's address
+	Upstream      UpstreamConfig
+	Admin         AdminConfig
+	MetricsListen string // empty: none
+	Identity      IdentityConfig
+	Clients       clients.Tables // what the configuration adds to the shipped tables
+	Auth          AuthConfig
+	Grants        []Grant
+	Store         StoreConfig
+	Session       SessionConfig
+	Reflect       ReflectConfig
+	Inject        InjectConfig
+	Embedder      string
+	Zone          *time.Location
+	Log           LogConfig
+}
+
+// UpstreamConfig is for the proxy: where requests go and what is let in.
+type UpstreamConfig struct {
+	Base          *url.URL // nil where the command needs none
+	Anthropic     *url.URL // never nil where Base isn't
+	Key           string
+	WebSocket     string // fallback or tunnel
+	MaxBody       int64  // bytes
+	HeaderTimeout time.Duration
+}
+
+// AdminConfig is for the management API.
+type AdminConfig struct {
+	Listen string
+	Chosen bool   // whether Listen was configured
+	Token  string // empty: the file in the data directory
+	Hosts  []string
+}
+
+// IdentityConfig says who a request belongs to that doesn't say so itself.
+type IdentityConfig struct {
+	Tenant string // as set; empty: each credential is its own
+	User   string // as set; empty: none
+	// Implied says that one person is alone with the listener: the first
+	// credential is then the tenant `default`, and requests that name no user
+	// are those of `local` until more than one person shows.
+	Implied      bool
+	KeyFile      string // empty: made in the data directory
+	TrustHeaders bool
+	WebUISecret  string
+}
+
+// The names of a person alone at a machine.
+const (
+	impliedTenant = "default"
+	impliedUser   = "local"
+)
+
+// tenantName is the tenant as set or implied; empty: none.
+func (c IdentityConfig) tenantName() string {
+	if c.Tenant == "" && c.Implied {
+		return impliedTenant
+	}
+	return c.Tenant
+}
+
+// userName is the default user as set or implied; empty: none. An implied one
+// can have ended since: the store knows.
+func (c IdentityConfig) userName() string {
+	if c.User == "" && c.Implied {
+		return impliedUser
+	}
+	return c.User
+}
+
+// AuthConfig says what callers show.
+type AuthConfig struct {
+	Mode string // passthrough or keys
+	Keys []AuthKey
+}
+
+// AuthKey is one Hindsight key. The key itself is nowhere, its SHA-256 is.
+type AuthKey struct {
+	Name   string        `json:"name"`
+	SHA256 string        `json:"sha256"` // 64 hexadecimal digits
+	Tenant string        `json:"tenant"`
+	User   string        `json:"user,omitempty"`
+	Agent  string        `json:"agent,omitempty"`
+	Read   []store.Scope `json:"read,omitempty"`
+	Write  []store.Scope `json:"write,omitempty"`
+	Role   string        `json:"role"` // proxy, mcp or admin
+}
+
+// Grant lets others than its owner read a scope.
+type Grant struct {
+	Tenant string      `json:"tenant"`
+	Scope  store.Scope `json:"scope"`
+	To     string      `json:"to"` // users or agents
+}
+
+// StoreConfig is for the data directory.
+type StoreConfig struct {
+	Dir    string
+	Strict bool // a local store that can't be used stops the server
+	// Free tells the free bytes of the disk under Dir; nil: ask the system.
+	Free func(dir string) (uint64, error)
+}
+
+// SessionConfig is for conversations.
+type SessionConfig struct {
+	Idle time.Duration
+}
+
+// ReflectConfig is for reflection. An empty Model is the session's own, "rules"
+// none; a nil Base is the upstream's.
+type ReflectConfig struct {
+	Model        string
+	Base         *url.URL
+	Key          string
+	AdoptHistory bool
+}
+
+// InjectConfig bounds what a turn gets.
+type InjectConfig struct {
+	TopK     int
+	Tokens   int
+	Deadline time.Duration
+	Position string // user_head or user_tail
+	Array    string // part or inline
+}
+
+// LogConfig is for the logger.
+type LogConfig struct {
+	Level  slog.Level
+	Format string // text or json
+}
+
+// environ is what of the process decides defaults.
+type environ struct {
+	get  func(string) string
+	pid  int
+	home string
+}
+
+// load reads the configuration: flags (already in s), the environment, the
+// file, the defaults. serve asks for the upstream, which other commands don't
+// need. The error is of type problems and holds all that is wrong.
+func load(s settings, config setting, env environ, serve bool) (Config, error) {
+	var ps problems
+	s.resolve(config, env.get, &ps)
+	c := decode(&s, env, serve, &ps)
+	if len(ps) > 0 {
+		return Config{}, ps
+	}
+	return c, nil
+}
+
+// decode gives every setting its type and its meaning.
+func decode(s *settings, env environ, serve bool, ps *problems) Config {
+	d := decoder{ps}
+	c := Config{
+		Listen: d.address(s.Listen),
+		Upstream: UpstreamConfig{
+			Base:          d.url(s.LLMAPIBase),
+			Anthropic:     d.url(s.LLMAPIBaseAnthropic),
+			Key:           d.token(s.LLMAPIKey, 1),
+			WebSocket:     d.word(s.WireWebsocket, "fallback", "tunnel"),
+			MaxBody:       d.size(s.MaxBody),
+			HeaderTimeout: d.duration(s.HeaderTimeout, 100*time.Millisecond, 10*time.Minute),
+		},
+		Admin: AdminConfig{
+			Listen: d.address(s.AdminListen),
+			Chosen: s.AdminListen.given(),
+			Token:  d.token(s.AdminToken, 16),
+			Hosts:  d.hosts(s.AdminHosts),
+		},
+		MetricsListen: d.address(s.MetricsListen),
+		Identity: IdentityConfig{
+			Tenant:       d.name(s.Tenant),
+			User:         d.name(s.DefaultUser),
+			KeyFile:      d.file(s.IdentityKeyFile),
+			TrustHeaders: d.bool(s.TrustHeaders.setting),
+			WebUISecret:  d.token(s.WebUISecret, 1),
+		},
+		Clients: d.tables(s),
+		Auth:    AuthConfig{Mode: d.word(s.AuthMode, "passthrough", "keys"), Keys: d.keys(s.AuthKeys)},
+		Grants:  d.grants(s.Grants),
+		Store:   StoreConfig{Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting)},
+		Session: SessionConfig{
+			Idle: d.duration(s.SessionIdle, time.Second, 7*24*time.Hour),
+		},
+		Reflect: ReflectConfig{
+			Model:        s.ReflectModel.raw,
+			Base:         d.url(s.ReflectAPIBase),
+			Key:          d.token(s.ReflectAPIKey, 1),
+			AdoptHistory: d.bool(s.AdoptHistory.setting),
+		},
+		Inject: InjectConfig{
+			TopK:     d.number(s.TopK, 1, 50),
+			Tokens:   d.number(s.InjectTokens, 1, 8000),
+			Deadline: d.duration(s.RecallDeadline, time.Millisecond, 10*time.Second),
+			Position: d.word(s.Position, "user_head", "user_tail"),
+			Array:    d.word(s.Array, "part", "inline"),
+		},
+		Zone: d.zone(s.TZ, env),
+		Log:  LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},
+	}
+	if c.Upstream.Anthropic == nil {
+		c.Upstream.Anthropic = c.Upstream.Base
+	}
+	c.Embedder = s.Embedder.raw
+	d.notYet(s)
+	d.together(s, c, serve)
+	c.Identity.Implied = alone(c.Listen, env)
+	return c
+}

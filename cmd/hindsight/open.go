@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"hindsight/inject"
+	"hindsight/proxy/admin"
+	"hindsight/store"
+	"hindsight/store/badgerdb"
+	"hindsight/store/index"
+)
+
+// ownerClient is a client of the process that holds a data directory. The error
+// says that there is none.
+func ownerClient(ctx context.Context, dir string) (*client, error) {
+	probe, err := badgerdb.DialOwner(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	_ = probe.Close() // nothing was said on it
+	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return badgerdb.DialOwner(ctx, dir)
+	}}
+	return &client{
+		http: &http.Client{Transport: t}, base: "http://" + store.Product, where: dir,
+		close: func() error { t.CloseIdleConnections(); return nil },
+	}, nil
+}
+
+// openDirectory opens a data directory that nobody holds, for one command. It
+// is its owner that long: other commands come in through its socket.
+func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
+	dir := cfg.Store.Dir
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, &failure{
+			wrong: fmt.Sprintf("no server is running and there is no data in %s", dir),
+			next:  "Start `hindsight serve`, or name its directory (--data-dir) or its address (--admin).",
+		}
+	}
+	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: cfg.Identity.KeyFile})
+	if err != nil {
+		return nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
+	}
+	// The store's life is the command's, not the call's: an interrupt must not
+	// close it under a write.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ran := make(chan error, 1)
+	go func() { ran <- st.Run(running) }()
+	shut := func() error { stop(); return <-ran }
+	if err := st.Ready(ctx); err != nil {
+		return nil, errors.Join(unusable(dir, err), shut())
+	}
+	idx := index.New(index.Config{}, st)
+	engine, err := inject.New(inject.Config{}, idx, st, st, nil, nil)
+	if err != nil {
+		idx.Close()
+		return nil, errors.Join(err, shut())
+	}
+	handler := admin.New(admin.Config{
+		Store: st, Searcher: engine, Closer: enqueuer{st}, Token: "of no use: nothing but the owner's socket leads here",
+		Ready:  func() (bool, string, string) { return false, "on", "" },
+		Tenant: cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
+		Zone: cfg.Zone,
+	}).OwnerHandler()
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	if l, err := badgerdb.ListenOwner(dir); err == nil { // without it others wait for us to end
+		go func() { _ = srv.Serve(l) }() // until Shutdown
+	}
+	return &client{
+		http: &http.Client{Transport: local{handler}}, base: "http://" + store.Product, where: dir,
+		close: func() error {
+			late, cancel := context.WithTimeout(running, 5*time.Second)
+			defer cancel()
+			err := srv.Shutdown(late)
+			idx.Close()
+			return errors.Join(err, shut())
+		},
+	}, nil
+}
+
+// unusable is the error of a directory that can't be opened.
+func unusable(dir string, err error) error {
+	var off *store.Off
+	if errors.As(err, &off) {
+		return &failure{wrong: off.Reason, next: "The data directory is " + dir + "; `hindsight doctor` says more."}
+	}
+	return err
+}
+
+// enqueuer closes sessions where no server runs: their reflection waits for the
+// next one.
+type enqueuer struct{ store *badgerdb.Store }
+
+// Settle has nothing to wait for: no answer is under way here.
+func (enqueuer) Settle(context.Context) error { return nil }
+
+// Close ends a session and queues its reflection.
+func (e enqueuer) Close(ctx context.Context, session string) (store.Job, error) {
+	s, err := e.store.FindSession(ctx, session)
+	if err != nil {
+		return store.Job{}, err
+	}
+	job, _, err := e.store.Enqueue(ctx, s.Owner, s.ID, store.TriggerExplicit)
+	return job, err
+}

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"hindsight/inject"
+	"hindsight/proxy"
+	"hindsight/proxy/admin"
+	"hindsight/proxy/session"
+	hreflect "hindsight/reflect"
+	"hindsight/store"
+	"hindsight/store/badgerdb"
+	"hindsight/store/index"
+)
+
+// stack is everything that serve runs. The parts end in this order when its
+// context does: the proxy drains, reflection stops, the management API closes,
+// the store commits and closes.
+type stack struct {
+	cfg     Config
+	log     *slog.Logger
+	store   *badgerdb.Store
+	index   *index.Index
+	tracker *session.Tracker
+	proxy   *proxy.Server
+	runner  *hreflect.Runner
+	api     *admin.API
+	metrics http.Handler
+
+	listeners struct{ proxy, admin, metrics net.Listener }
+
+	ended chan struct{}
+	err   error
+}
+
+// startStack builds everything and starts it; it is up when this returns, while
+// memory may still be coming. The error is of the configuration or of an
+// address that can't be listened on, and, with strict, of the local store.
+func startStack(ctx context.Context, cfg Config) (*stack, error) {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s := &stack{cfg: cfg, log: newLogger(cfg.Log), ended: make(chan struct{})}
+	if err := s.build(reg); err != nil {
+		return nil, err
+	}
+	if err := s.listen(ctx); err != nil {
+		return nil, err
+	}
+	storing, stopStore := context.WithCancel(context.WithoutCancel(ctx))
+	stored := make(chan error, 1)
+	go func() { stored <- s.store.Run(storing) }()
+	if cfg.Store.Strict {
+		if err := s.strict(ctx); err != nil {
+			stopStore()
+			s.closeListeners()
+			return nil, errors.Join(err, <-stored)
+		}
+	}
+	go func() {
+		defer close(s.ended)
+		s.err = s.run(ctx)
+		s.index.Close()
+		stopStore()
+		s.err = errors.Join(s.err, <-stored)
+	}()
+	return s, nil
+}
+
+// strict fails where the store can't be used at once.
+func (s *stack) strict(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := s.store.Ready(ctx); err != nil {
+		return unusable(s.cfg.Store.Dir, err)
+	}
+	return nil
+}
+
+// build makes the parts and joins them.
+func (s *stack) build(reg *prometheus.Registry) (err error) {
+	cfg := s.cfg
+	if s.store, err = badgerdb.New(badgerdb.Config{
+		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Log: s.log, Reg: reg,
+	}); err != nil {
+		return err
+	}
+	s.index = index.New(index.Config{}, s.store)
+	engine, err := inject.New(inject.Config{
+		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
+		Grants: grantsOf(cfg.Grants),
+	}, s.index, s.store, s.store, s.log, reg)
+	if err != nil {
+		return err
+	}
+	if s.tracker, err = newTracker(cfg, s.store, s.log, reg); err != nil {
+		return err
+	}
+	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.store}, s.memoryState, s.log, reg); err != nil {
+		return err
+	}
+	if s.runner, err = newRunner(cfg, s.store, lent{s.tracker, s.store}, s.log, reg); err != nil {
+		return err
+	}
+	s.api = admin.New(admin.Config{
+		Store: s.store, Searcher: engine, Closer: closer{s}, Ready: s.ready,
+		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
+		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
+		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,
+	})
+	s.metrics = admin.Metrics(reg)
+	return nil
+}
+
+// run serves until ctx ends and everything that was under way has ended.
+func (s *stack) run(ctx context.Context) error {
+	// The management API and reflection outlive the proxy's drain: probes and
+	// scrapers look on, and what the last answers taught is recorded.
+	rest, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var others sync.WaitGroup
+	others.Go(func() { s.runner.Run(rest) })
+	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
+	others.Go(func() { s.owner(rest) })
+	serveHTTP(rest, &others, s.listeners.admin, s.api.Handler(), s.log)
+	if s.listeners.metrics != nil {
+		serveHTTP(rest, &others, s.listeners.metrics, s.metrics, s.log)
+	}
+	err := s.proxy.Run(ctx, s.listeners.proxy)
+	stop()
+	others.Wait()
+	return err
+}
+
+// serveHTTP serves until ctx ends; calls that are under way get a moment.
+func serveHTTP(ctx context.Context, wg *sync.WaitGroup, ln net.Listener, h http.Handler, log *slog.Logger) {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	wg.Go(func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("management listener stopped", "address", ln.Addr().String(), "error", err)
+		}
+	})
+	wg.Go(func() {
+		<-ctx.Done()
+		// Its own time: ctx has ended.
+		late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if srv.Shutdown(late) != nil {
+			_ = srv.Close() // a call that waits for a reflection
+		}
+	})
+}
+
+// owner serves the owner's socket while the store is open, so that commands on
+// the data directory come here.
+func (s *stack) owner(ctx context.Context) {
+	for {
+		if s.store.Ready(ctx) == nil {
+			break
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return
+		}
+	}
+	ln, err := badgerdb.ListenOwner(s.cfg.Store.Dir)
+	if err != nil {
+		s.log.Warn("commands on the data directory must use the management port", "error", err)
+		return
+	}
+	var wg sync.WaitGroup
+	serveHTTP(ctx, &wg, ln, s.api.OwnerHandler(), s.log)
+	wg.Wait()
+}
+
+// wait returns when everything has ended, with what went wrong.
+func (s *stack) wait() error {
+	<-s.ended
+	return s.err
+}
+
+func (s *stack) listen(ctx context.Context) (err error) {
+	var lc net.ListenConfig
+	for _, l := range []struct {
+		name, address string
+		to            *net.Listener
+	}{
+		{"HINDSIGHT_LISTEN", s.cfg.Listen, &s.listeners.proxy},
+		{"HINDSIGHT_ADMIN_LISTEN", s.cfg.Admin.Listen, &s.listeners.admin},
+		{"HINDSIGHT_METRICS_LISTEN", s.cfg.MetricsListen, &s.listeners.metrics},
+	} {
+		if l.address == "" {
+			continue
+		}
+		if *l.to, err = lc.Listen(ctx, "tcp", l.address); err != nil {
+			s.closeListeners()
+			return &failure{wrong: fmt.Sprintf("%s %s can't be listened on: %s", l.name, l.address, cause(err)), next: "Stop what listens there, or choose another port."}
+		}
+	}
+	return nil
+}
+
+func (s *stack) closeListeners() {
+	for _, l := range []io.Closer{s.listeners.proxy, s.listeners.admin, s.listeners.metrics} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+}
+
+// memoryState is memory's state in the words of readyz.
+func (s *stack) memoryState() (state, reason string) {
+	on, reason := s.store.State()
+	switch {
+	case !on:
+		return "off", reason
+	case reason != "":
+		return "degraded", reason
+	}
+	return "on", ""
+}
+
+func (s *stack) ready() (ready bool, memory, reason string) {
+	memory, reason = s.memoryState()
+	return s.proxy.Ready(), memory, reason
+}
+
+// closer ends sessions for the management API.
+type closer struct{ s *stack }
+
+var _ admin.Closer = closer{}
+
+// Settle waits until every answer that a client has read is on disk.
+func (c closer) Settle(ctx context.Context) error {
+	if err := c.s.tracker.Settle(ctx, ""); err != nil {
+		return fmt.Errorf("wait for the last answers: %w", err)
+	}
+	return c.s.store.Flush(ctx)
+}
+
+// Close ends a session and has it reflected.
+func (c closer) Close(ctx context.Context, id string) (store.Job, error) {
+	job, err := enqueuer{c.s.store}.Close(ctx, id)
+	if err == nil {
+		c.s.runner.Wake()
+	}
+	return job, err
+}
+
+// lent gives reflection the credential with which a session was recorded, as
+// long as the tracker holds it.
+type lent struct {
+	tracker *session.Tracker
+	store   *badgerdb.Store
+}
+
+var _ hreflect.Credentials = lent{}
+
+func (l lent) Credential(id string) (header, value string, ok bool) {
+	c, ok := l.tracker.Credential(id)
+	if !ok {
+		// A session from before our start: its record knows the credential's hash.
+		found, err := l.store.FindSession(context.Background(), id)
+		if err != nil || found.Cred.IsZero() {
+			return "", "", false
+		}
+		if c, ok = l.tracker.CredentialOf(found.Cred); !ok {
+			return "", "", false
+		}
+	}
+	return c.Header, c.Value, true
+}
+
+func (s *stack) proxyURL() string { return "http://" + s.listeners.proxy.Addr().String() }
+func (s *stack) adminURL() string { return "http://" + s.listeners.admin.Addr().String() }
+
+// token is the management API's bearer token.
+func (s *stack) token() string {
+	if s.cfg.Admin.Token != "" {
+		return s.cfg.Admin.Token
+	}
+	t, err := admin.Token(filepath.Join(s.cfg.Store.Dir, admin.TokenName))
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	return t
+}
+
+// admin calls the management API as another process would.
+func (s *stack) admin(ctx context.Context, method, path string) ([]byte, error) {
+	return fetch(ctx, method, s.adminURL()+path, s.token())
+}
+
+// fetch makes one call of a management API and reads its answer.
+func fetch(ctx context.Context, method, url, token string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		var p struct {
+			Detail string `json:"detail"`
+		}
+		if json.Unmarshal(raw, &p) == nil && p.Detail != "" {
+			return nil, fmt.Errorf("%s: %s", resp.Status, p.Detail)
+		}
+		return nil, fmt.Errorf("%s %s answered %s", method, url, resp.Status)
+	}
+	return raw, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// together checks what only shows when settings are looked at side by side.
+func (d decoder) together(s *settings, c Config, serve bool) {
+	if serve && s.LLMAPIBase.raw == "" {
+		*d.ps = append(*d.ps, problem{Field: "LLM_API_BASE", Wrong: "isn't set", Next: "Set it to your model API's base URL, such as https://api.openai.com/v1."})
+	}
+	if u := c.Upstream.Base; serve && u != nil && sameListener(u.Host, u.Scheme, c.Listen) {
+		d.ps.add(s.LLMAPIBase, "is Hindsight's own address ("+c.Listen+")", "Set it to the model API; the application's base URL is the one that points here.")
+	}
+	for _, pair := range [][2]setting{{s.Listen, s.AdminListen}, {s.Listen, s.MetricsListen}, {s.AdminListen, s.MetricsListen}} {
+		if pair[0].raw == pair[1].raw && pair[0].raw != "" && !strings.HasSuffix(pair[0].raw, ":0") {
+			d.ps.add(pair[1], "is the same address as "+pair[0].label(), "Choose another port.")
+		}
+	}
+	if c.Auth.Mode == "keys" {
+		if len(c.Auth.Keys) == 0 && s.AuthKeys.raw == "" {
+			d.ps.add(s.AuthMode, "needs auth.keys, which is empty", "Add a key, or set auth.mode to passthrough.")
+		}
+		if c.Upstream.Key == "" && s.LLMAPIKey.raw == "" {
+			d.ps.add(s.AuthMode, "needs LLM_API_KEY, which isn't set", "Set the upstream's key: callers don't bring one.")
+		}
+	}
+}
+
+// notYet refuses settings that this version would silently not honour.
+func (d decoder) notYet(s *settings) {
+	if s.EncryptionKeyFile.raw != "" {
+		b, err := os.ReadFile(s.EncryptionKeyFile.raw)
+		switch n := len(strings.TrimSuffix(string(b), "\n")); {
+		case err != nil:
+			d.ps.add(s.EncryptionKeyFile, "can't be read ("+cause(err)+")", "Name a file that this user may read.")
+		case n != 16 && n != 24 && n != 32:
+			d.ps.add(s.EncryptionKeyFile, "doesn't hold 16, 24 or 32 bytes", "Make one with: openssl rand -out FILE 32.")
+		default:
+			d.ps.add(s.EncryptionKeyFile, "asks for encryption at rest, which this version doesn't have", "Leave it out, and keep the directory on an encrypted disk.")
+		}
+	}
+	d.only(s.Embedder, "none", "vectors aren't built into this version")
+	d.word(s.Ranking, "bounded", "additive")
+	d.word(s.Strategy, "classify", "score", "contrast")
+	if s.Ranking.raw == "additive" {
+		d.only(s.Ranking, "bounded", "this version has the bounded ranking alone")
+	}
+	if s.Strategy.raw == "score" || s.Strategy.raw == "contrast" {
+		d.only(s.Strategy, "classify", "this version has that strategy alone")
+	}
+	for _, t := range []toggle{s.Stateful, s.Cite} {
+		if d.bool(t.setting) {
+			d.only(t.setting, "false", "this version can't do it")
+		}
+	}
+	for _, v := range []setting{s.VectorDBURL, s.Instructions, s.Profiles, s.MCPNames, s.EmbeddingBase} {
+		if v.given() && v.raw != "" {
+			d.ps.add(v, "isn't supported by this version", "Leave it out.")
+		}
+	}
+}
+
+// only refuses every value but one.
+func (d decoder) only(s setting, value, why string) {
+	if s.raw != value {
+		d.ps.add(s, "can't be honoured: "+why, "Set it to "+value+", or leave it out.")
+	}
+}
+
+// alone says whether only programs of this machine can reach the listener, and
+// this machine is not a container, whose loopback other containers may share.
+func alone(listen string, env environ) bool {
+	return loopback(listen) && env.get("KUBERNETES_SERVICE_HOST") == "" && env.pid != 1
+}
+
+// loopback says whether an address is of this machine alone.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// sameListener says whether a URL's host is where the proxy itself listens.
+func sameListener(host, scheme, listen string) bool {
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		port := "80"
+		if scheme == "https" {
+			port = "443"
+		}
+		host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+	}
+	_, theirs, _ := net.SplitHostPort(host)
+	_, ours, _ := net.SplitHostPort(listen)
+	return theirs == ours && ours != "0" && loopback(host)
+}

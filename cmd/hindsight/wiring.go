@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hindsight/inject"
+	"hindsight/proxy"
+	"hindsight/proxy/dialect"
+	"hindsight/proxy/dialect/chat"
+	"hindsight/proxy/session"
+	"hindsight/proxy/session/clients"
+	hreflect "hindsight/reflect"
+	"hindsight/reflect/llm"
+	"hindsight/store"
+	"hindsight/store/badgerdb"
+)
+
+func newLogger(cfg LogConfig) *slog.Logger {
+	opt := &slog.HandlerOptions{Level: cfg.Level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, opt))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, opt))
+}
+
+// routes are the memory routes. Azure's path ends the same way.
+func routes() []proxy.Route {
+	return []proxy.Route{{Suffix: "/chat/completions", Dialect: chat.Dialect{}}}
+}
+
+func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *slog.Logger, reg prometheus.Registerer) (*proxy.Server, error) {
+	return proxy.New(proxy.Config{
+		Upstream: cfg.Upstream.Base, Anthropic: cfg.Upstream.Anthropic,
+		RequireKey: cfg.Auth.Mode == session.Keys, APIKey: cfg.Upstream.Key,
+		Routes:           routes(),
+		Splice:           dialect.SpliceOptions{Tail: cfg.Inject.Position == "user_tail", Inline: cfg.Inject.Array == "inline"},
+		TunnelWebSockets: cfg.Upstream.WebSocket == "tunnel",
+		MaxBody:          cfg.Upstream.MaxBody, HeaderTimeout: cfg.Upstream.HeaderTimeout,
+		RecallDeadline: cfg.Inject.Deadline, Memory: state,
+	}, mem, log, reg)
+}
+
+// newTracker builds the tables of clients, shipped and configured, and the
+// tracker on them.
+func newTracker(cfg Config, st session.Store, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
+	rules, err := clients.New(clients.Default().Append(cfg.Clients), clients.WithStrip(inject.Strip))
+	if err != nil {
+		return nil, &failure{wrong: err.Error(), next: "Correct the entry in the configuration.", code: exitUsage}
+	}
+	id := cfg.Identity
+	sc := session.Config{
+		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
+		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle,
+	}
+	for _, k := range cfg.Auth.Keys {
+		key := session.Key{Name: k.Name, Tenant: k.Tenant, User: k.User, Agent: k.Agent, Read: k.Read, Write: k.Write, Role: k.Role}
+		if _, err := hex.Decode(key.SHA256[:], []byte(k.SHA256)); err != nil {
+			return nil, fmt.Errorf("auth.keys %s: sha256: %w", k.Name, err)
+		}
+		sc.Keys = append(sc.Keys, key)
+	}
+	return session.New(sc, st, rules, log, reg)
+}
+
+func newRunner(cfg Config, st *badgerdb.Store, creds hreflect.Credentials, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
+	rc := hreflect.Config{
+		Upstream: cfg.Upstream.Base.String(), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
+		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Strip: inject.Strip, Zone: cfg.Zone, Log: log, Reg: reg,
+	}
+	if cfg.Reflect.Base != nil {
+		// Another endpoint gets its own key and never the upstream's.
+		rc.Base, rc.Key = cfg.Reflect.Base.String(), ""
+	}
+	if cfg.Reflect.Key != "" {
+		rc.Key = cfg.Reflect.Key
+	}
+	return hreflect.New(rc, st, creds, llm.New(llm.Config{Log: log}))
+}
+
+// grantsOf are the scopes beyond an owner's own that the configuration opens.
+func grantsOf(grants []Grant) func(store.Owner) []store.Scope {
+	return func(o store.Owner) []store.Scope {
+		var out []store.Scope
+		for _, g := range grants {
+			mine := g.Scope == store.Shared || o.Agent != "" && g.Scope == store.AgentScope(o.Agent)
+			if g.Tenant == o.Tenant && mine {
+				out = append(out, g.Scope)
+			}
+		}
+		return out
+	}
+}

@@ -1,0 +1,194 @@
+package fakellm
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"hindsight/inject"
+	"hindsight/store/index"
+)
+
+// view is what the conversation rules look at.
+type view struct {
+	req     chatRequest
+	words   string   // the last user message without the recalled notes
+	notes   []string // the recalled notes' texts
+	tool    string   // the last message's text where it is a tool result
+	errors  []string // earlier failing tool results since the last user message
+	lastUse call     // the last tool call of the history
+	tools   []string // names of the tools offered
+}
+
+// rule answers a conversation that it fits. The first that fits answers.
+type rule struct {
+	name string
+	fits func(view) bool
+	then func(view) reply
+}
+
+// rules is the table by which the model talks.
+func rules() []rule {
+	return []rule{
+		{"a failed tool is called again with the number that it proposes",
+			func(v view) bool { return failed(v.tool) && proposal.MatchString(v.tool) && v.lastUse.name != "" },
+			func(v view) reply {
+				n := proposal.FindStringSubmatch(v.tool)[1]
+				return reply{calls: []call{{v.lastUse.name, number.ReplaceAllString(v.lastUse.arguments, n)}}}
+			}},
+		{"a tool that worked after a failure",
+			func(v view) bool { return v.tool != "" && len(v.errors) > 0 },
+			func(v view) reply {
+				return reply{text: "It works now: " + v.tool + " The first try failed: " + v.errors[len(v.errors)-1]}
+			}},
+		{"a tool's result is told",
+			func(v view) bool { return v.tool != "" },
+			func(v view) reply { return reply{text: "The tool says: " + v.tool} }},
+		{"a written order to call a tool is followed",
+			func(v view) bool { return directive.MatchString(v.words) },
+			func(v view) reply {
+				var calls []call
+				for _, m := range directive.FindAllStringSubmatch(v.words, -1) {
+					calls = append(calls, call{m[1], m[2]})
+				}
+				return reply{calls: calls}
+			}},
+		{"a tool whose name is said is called, with the port that the notes know",
+			func(v view) bool { return v.named() != "" },
+			func(v view) reply {
+				port := "8080"
+				if note := best(v.notes, v.words); note != "" {
+					if all := number.FindAllString(note, -1); len(all) > 0 {
+						port = all[len(all)-1]
+					}
+				}
+				return reply{calls: []call{{v.named(), `{"port":` + port + `}`}}}
+			}},
+		{"a question that a note answers",
+			func(v view) bool { return asks(v.words) && best(v.notes, v.words) != "" },
+			func(v view) reply {
+				return reply{text: either(v.words, "您告诉过我："+best(v.notes, v.words), "You told me before: "+best(v.notes, v.words))}
+			}},
+		{"a question that nothing answers",
+			func(v view) bool { return asks(v.words) },
+			func(v view) reply {
+				return reply{text: either(v.words, "这个我还不知道。", "I don't know that yet.")}
+			}},
+		{"a statement is noted",
+			func(view) bool { return true },
+			func(v view) reply {
+				return reply{text: either(v.words, "好的，我记下了："+clip(v.words), "All right, noted: "+clip(v.words))}
+			}},
+	}
+}
+
+var (
+	directive = regexp.MustCompile(`\[\[tool (\S+) (\{.*?\})\]\]`)
+	proposal  = regexp.MustCompile(`(?i)try (\d+)`)
+	number    = regexp.MustCompile(`\d+`)
+)
+
+// decide answers a request by the table.
+func decide(req chatRequest) reply {
+	if req.Format.Schema.Name == schemaName || isReflection(req) {
+		return reply{text: reflect(req)}
+	}
+	v := look(req)
+	for _, r := range rules() {
+		if r.fits(v) {
+			return r.then(v)
+		}
+	}
+	return reply{} // not reached: the last rule fits everything
+}
+
+func look(req chatRequest) view {
+	v := view{req: req}
+	for _, m := range req.Messages {
+		switch m.Role {
+		case "user":
+			v.notes, v.words = split(m.text())
+			v.errors, v.tool = nil, ""
+		case "assistant":
+			for _, c := range m.Calls {
+				v.lastUse = call{c.Function.Name, c.Function.Arguments}
+			}
+			v.tool = ""
+		case "tool":
+			if v.tool = m.text(); failed(v.tool) {
+				v.errors = append(v.errors, v.tool)
+			}
+		}
+	}
+	for _, t := range req.Tools {
+		v.tools = append(v.tools, t.Function.Name)
+	}
+	return v
+}
+
+// named is the offered tool whose name the words say.
+func (v view) named() string {
+	low := strings.ToLower(v.words)
+	for _, t := range v.tools {
+		if strings.Contains(low, strings.ToLower(t)) {
+			return t
+		}
+	}
+	return ""
+}
+
+// split parts a user message into the recalled notes in front of it and the
+// person's own words.
+func split(text string) (notes []string, words string) {
+	words = inject.Strip(text)
+	for l := range strings.Lines(text) {
+		if m := note.FindStringSubmatch(l); m != nil && inject.HasBlock(text) {
+			notes = append(notes, strings.TrimSpace(m[1]))
+		}
+	}
+	return notes, words
+}
+
+// note is a line of a block: `- [id date] text`.
+var note = regexp.MustCompile(`^- \[m\w+[^\]]*\] (.*)`)
+
+func failed(tool string) bool { return strings.HasPrefix(strings.ToLower(tool), "error") }
+
+var question = regexp.MustCompile(`(?i)[?？]\s*$|^(what|where|who|when|which|how|do|does|did|is|are|can)\b|[吗呢]|什么|哪|怎么|多少`)
+
+func asks(words string) bool { return question.MatchString(strings.TrimSpace(words)) }
+
+// best is the note that shares most terms with the words, empty if none does.
+func best(notes []string, words string) string {
+	want := map[string]bool{}
+	for _, t := range index.Terms(words) {
+		want[t] = true
+	}
+	top, most := "", 0
+	for _, n := range notes {
+		shared := 0
+		for _, t := range index.Terms(n) {
+			if want[t] {
+				shared++
+			}
+		}
+		if shared > most {
+			top, most = n, shared
+		}
+	}
+	return top
+}
+
+func either(words, han, latin string) string {
+	if strings.IndexFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) }) >= 0 {
+		return han
+	}
+	return latin
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}

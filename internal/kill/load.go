@@ -1,0 +1,190 @@
+package kill
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// told is what clients have said and heard, over all rounds.
+type told struct {
+	mu       sync.Mutex
+	count    int // finished, over all rounds
+	finished []exchange
+	owed     []exchange
+}
+
+// exchange is one whose last byte a client has read.
+type exchange struct {
+	id, session, user string
+	fact              string // the sentence that it taught
+	answer            string
+	at                time.Time
+}
+
+func newTold() *told { return &told{} }
+
+func (t *told) add(x exchange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.finished = append(t.finished, x)
+	t.count++
+}
+
+// owe moves what had finished by then to what the binary owes us.
+func (t *told) owe(by time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.finished {
+		if !x.at.After(by) {
+			t.owed = append(t.owed, x)
+		}
+	}
+	t.finished = t.finished[:0]
+}
+
+// talk holds conversations of three turns, one after another, until the child
+// is gone; every other one is closed, so that kills meet reflections too.
+func talk(ctx context.Context, c *child, worker string, all *told) error {
+	for n := 0; ctx.Err() == nil; n++ {
+		var history []map[string]string
+		session := ""
+		for turn := range 3 {
+			fact := fmt.Sprintf("My code%s is %d.", letters(fmt.Sprintf("%s-%d-%d", worker, n, turn)), 10_000+n*10+turn)
+			history = append(history, map[string]string{"role": "user", "content": fact})
+			x, err := say(ctx, c, worker, history, turn%2 == 1)
+			if err != nil {
+				if ctx.Err() != nil || childGone(c) {
+					return nil
+				}
+				return err
+			}
+			x.fact, x.user, session = fact, worker, x.session
+			all.add(x)
+			history = append(history, map[string]string{"role": "assistant", "content": x.answer})
+		}
+		if n%2 == 0 {
+			// Whether it still gets through is the kill's business.
+			_, _ = call(ctx, http.MethodPost, c.admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close", nil, nil)
+		}
+	}
+	return nil
+}
+
+// letters spells a name in letters alone, which the scripted model's rules want.
+func letters(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			b.WriteByte(byte('a' + r - '0'))
+		case r == '-':
+			b.WriteByte('x')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func childGone(c *child) bool {
+	select {
+	case <-c.exited:
+		return true
+	case <-time.After(2 * time.Second): // killed, and not yet waited for
+		select {
+		case <-c.exited:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+func say(ctx context.Context, c *child, user string, history []map[string]string, stream bool) (exchange, error) {
+	body, err := json.Marshal(map[string]any{"model": "scripted-1", "stream": stream, "messages": history})
+	if err != nil {
+		return exchange{}, err
+	}
+	var head http.Header
+	raw, err := call(ctx, http.MethodPost, c.proxy+"/v1/chat/completions", body, func(req *http.Request) func(*http.Response) {
+		req.Header.Set("Hindsight-User", user)
+		req.Header.Set("Content-Type", "application/json")
+		return func(resp *http.Response) { head = resp.Header }
+	})
+	if err != nil {
+		return exchange{}, err
+	}
+	x := exchange{id: head.Get("Hindsight-Exchange"), session: head.Get("Hindsight-Session"), at: time.Now()}
+	if x.id == "" || x.session == "" {
+		return x, fmt.Errorf("an answer without exchange or session: %s", head.Get("Hindsight-Status"))
+	}
+	x.answer = answerOf(raw, stream)
+	return x, nil
+}
+
+func answerOf(raw []byte, stream bool) string {
+	type choices struct {
+		Choices []struct {
+			Message struct{ Content string } `json:"message"`
+			Delta   struct{ Content string } `json:"delta"`
+		} `json:"choices"`
+	}
+	if !stream {
+		var v choices
+		if json.Unmarshal(raw, &v) != nil || len(v.Choices) == 0 {
+			return ""
+		}
+		return v.Choices[0].Message.Content
+	}
+	text := ""
+	for line := range strings.Lines(string(raw)) {
+		var v choices
+		if data, ok := strings.CutPrefix(line, "data: "); ok && json.Unmarshal([]byte(data), &v) == nil && len(v.Choices) > 0 {
+			text += v.Choices[0].Delta.Content
+		}
+	}
+	return text
+}
+
+// call makes one request with the admin token and reads the answer to its end.
+// prepare may change the request and look at the answer's head.
+func call(ctx context.Context, method, u string, body []byte, prepare func(*http.Request) func(*http.Response)) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	see := func(*http.Response) {}
+	if prepare != nil {
+		see = prepare(req)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", u, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s answered %s: %.200s", method, u, resp.Status, raw)
+	}
+	see(resp)
+	return raw, nil
+}
+
+func memoryOn(readyz []byte) bool {
+	var v struct {
+		Memory string `json:"memory"`
+	}
+	return json.Unmarshal(readyz, &v) == nil && v.Memory == "on"
+}

@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hindsight/store"
+)
+
+// memories registers the calls on memories but search.
+func (a *API) memories(api huma.API) {
+	route(api, "list-memories", http.MethodGet, base+"/memories", "List memories, newest first", a.listMemories)
+	route(api, "add-memory", http.MethodPost, base+"/memories", "Write a memory", a.addMemory,
+		status(http.StatusCreated), also(http.StatusOK, "The same text is there already: the memory that holds it."))
+	route(api, "get-memory", http.MethodGet, base+"/memories/{id}", "Read a memory", a.getMemory)
+	route(api, "edit-memory", http.MethodPatch, base+"/memories/{id}", "Change a memory; the history is kept", a.editMemory)
+	route(api, "forget-memory", http.MethodDelete, base+"/memories/{id}", "Forget a memory: archive it, or remove it for good", a.forgetMemory)
+	route(api, "restore-memory", http.MethodPost, base+"/memories/{id}/restore", "Take a memory back from the archive", a.restoreMemory)
+	route(api, "verify-memory", http.MethodPost, base+"/memories/{id}/verify", "Say that a memory is still true", a.verifyMemory)
+}
+
+// status sets the status of an operation's usual answer.
+func status(code int) func(*huma.Operation) {
+	return func(op *huma.Operation) { op.DefaultStatus = code }
+}
+
+// MemoryPath names a memory.
+type MemoryPath struct {
+	ID string `path:"id" maxLength:"64" doc:"The memory's id."`
+}
+
+func (m MemoryPath) what() string { return fmt.Sprintf("memory %q", m.ID) }
+
+type memoryOutput struct {
+	Status int
+	Body   store.Memory
+}
+
+type listInput struct {
+	Tenant   string    `query:"tenant" maxLength:"200"`
+	Scope    string    `query:"scope" doc:"user:<id>, user:<id>/agent:<id>, agent:<id> or shared."`
+	Type     string    `query:"type" enum:"user_fact,preference,solution,error_lesson,event"`
+	Layer    string    `query:"layer" enum:"episodic,semantic,skill"`
+	Subject  string    `query:"subject" maxLength:"500"`
+	Session  string    `query:"session" maxLength:"64"`
+	Scenario string    `query:"scenario" maxLength:"2000"`
+	State    string    `query:"state" enum:"active,superseded,consolidated,archived,quarantined" default:"active"`
+	Since    time.Time `query:"since" doc:"Created at or after."`
+	Until    time.Time `query:"until" doc:"Created before."`
+	Limit    int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor   string    `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before."`
+}
+
+type listOutput struct {
+	Body struct {
+		Memories   []store.Memory `json:"memories" nullable:"false"`
+		NextCursor string         `json:"next_cursor" doc:"Empty on the last page."`
+	}
+}
+
+func (a *API) listMemories(ctx context.Context, in *listInput) (*listOutput, error) {
+	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
+	if err != nil {
+		return nil, err
+	}
+	sc, err := scope(in.Scope, "query.scope")
+	if err != nil {
+		return nil, err
+	}
+	if err := ordered(in.Since, in.Until, "query.until", "since"); err != nil {
+		return nil, err
+	}
+	page, next, err := a.cfg.Store.Memories(ctx, store.MemoryFilter{
+		Tenant: tenant, Scope: sc, Type: store.Type(in.Type), Layer: store.Layer(in.Layer),
+		Subject: in.Subject, Session: in.Session, Scenario: in.Scenario, State: store.State(in.State),
+		Since: in.Since, Until: in.Until, Limit: in.Limit, Cursor: in.Cursor,
+	})
+	if err != nil {
+		return nil, a.fail("the page", err)
+	}
+	out := &listOutput{}
+	out.Body.Memories, out.Body.NextCursor = views(page), next
+	return out, nil
+}
+
+func (a *API) getMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {
+	m, err := a.cfg.Store.Memory(ctx, in.ID)
+	return a.one(in.what(), m, err)
+}
+
+type forgetInput struct {
+	MemoryPath
+	Erase bool `query:"erase" doc:"Remove it and its history for good instead of archiving it."`
+}
+
+func (a *API) forgetMemory(ctx context.Context, in *forgetInput) (*memoryOutput, error) {
+	m, err := a.cfg.Store.ForgetMemory(ctx, in.ID, in.Erase)
+	return a.one(in.what(), m, err)
+}
+
+func (a *API) restoreMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {
+	m, err := a.cfg.Store.RestoreMemory(ctx, in.ID)
+	return a.one(in.what(), m, err)
+}
+
+func (a *API) verifyMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {
+	m, err := a.cfg.Store.EditMemory(ctx, in.ID, func(m *store.Memory) error {
+		m.LastVerified = a.cfg.Now()
+		return nil
+	})
+	return a.one(in.what(), m, err)
+}
+
+// one answers with a memory, or with the problem of the call.
+func (a *API) one(what string, m store.Memory, err error) (*memoryOutput, error) {
+	if err != nil {
+		return nil, a.fail(what, err)
+	}
+	return &memoryOutput{Status: http.StatusOK, Body: view(m)}, nil
+}
+
+// view is a memory as the contract has it: lists and maps are never null.
+func view(m store.Memory) store.Memory {
+	if m.Evidence == nil {
+		m.Evidence = []store.Evidence{}
+	}
+	if m.SourceIDs == nil {
+		m.SourceIDs = []string{}
+	}
+	if m.Metadata == nil {
+		m.Metadata = map[string]string{}
+	}
+	return m
+}
+
+func views(ms []store.Memory) []store.Memory {
+	out := make([]store.Memory, len(ms))
+	for i, m := range ms {
+		out[i] = view(m)
+	}
+	return out
+}
+
+// ordered refuses a span of time that ends before it begins.
+func ordered(from, to time.Time, field, other string) error {
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return wrong(http.StatusUnprocessableEntity, field, "Choose a later time.", "isn't after %s", other)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hindsight/store"
+)
+
+func (a *API) reflections(api huma.API) {
+	route(api, "list-reflections", http.MethodGet, base+"/reflections", "List the queue", a.listReflections)
+	route(api, "retry-reflection", http.MethodPost, base+"/reflections/{id}/retry", "Put a reflection that was given up back into the queue", a.retryReflection)
+}
+
+type reflectionsInput struct {
+	State string `query:"state" enum:"queued,running,waiting_for_key,done,dead" doc:"All where left out."`
+}
+
+type reflectionsOutput struct {
+	Body struct {
+		Reflections []store.Job `json:"reflections" nullable:"false"`
+	}
+}
+
+func (a *API) listReflections(ctx context.Context, in *reflectionsInput) (*reflectionsOutput, error) {
+	jobs, err := a.cfg.Store.Jobs(ctx, store.JobState(in.State))
+	if err != nil {
+		return nil, a.fail("the queue", err)
+	}
+	out := &reflectionsOutput{}
+	out.Body.Reflections = append([]store.Job{}, jobs...)
+	return out, nil
+}
+
+type reflectionID struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type reflectionOutput struct{ Body store.Job }
+
+func (a *API) retryReflection(ctx context.Context, in *reflectionID) (*reflectionOutput, error) {
+	job, err := a.cfg.Store.Requeue(ctx, in.ID)
+	if err != nil {
+		return nil, a.fail(fmt.Sprintf("reflection %q", in.ID), err)
+	}
+	return &reflectionOutput{Body: job}, nil
+}
