@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,6 +36,15 @@ type Journal interface {
 	SaveWhy(w store.Why)
 }
 
+// Embedder makes vectors of unit length. An error says that there are none for
+// now; then recall goes by words.
+type Embedder interface {
+	// Question embeds what somebody asks. It returns when ctx ends at the latest.
+	Question(ctx context.Context, text string) ([]float32, error)
+	// Embed embeds texts to be found.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
 // Config of an Engine. Zero fields get the defaults that stand beside them.
 type Config struct {
 	TopK     int           // memories a turn: 5
@@ -44,6 +54,8 @@ type Config struct {
 	Ranking  Ranking       // Bounded
 	// Sessions is how many sessions' ledgers are held in memory: 4,096.
 	Sessions int
+	// Embedder is of the model that made the memories' vectors; nil: words alone.
+	Embedder Embedder
 	// Grants names the scopes beyond the owner's own that an owner reads. Nil
 	// means none.
 	Grants func(store.Owner) []store.Scope
@@ -90,6 +102,7 @@ type Engine struct {
 	times   *timeWords
 	compare comparer
 	secret  []byte
+	null    atomic.Pointer[null]
 	log     *slog.Logger
 	metrics *metrics
 }

@@ -39,10 +39,11 @@ type judge struct {
 	info   []float64 // by unit, in nats
 	total  float64
 	clause map[int]float64 // total by clause
+	null   spread          // of the question's cosines with the background
 }
 
-func newJudge(q query, res index.Result) judge {
-	j := judge{q: q, info: make([]float64, len(q.units)), clause: make(map[int]float64)}
+func newJudge(q query, res index.Result, against spread) judge {
+	j := judge{q: q, null: against, info: make([]float64, len(q.units)), clause: make(map[int]float64)}
 	for i, u := range q.units {
 		info := j.tells(u, res, viaWord)
 		if info < 0 {

@@ -38,6 +38,10 @@ type Conversation struct {
 	Fresh int
 	Skip  string
 
+	// Held are the places of messages that the upstream keeps, with their
+	// blocks, and that aren't in this request: what those blocks say is said.
+	Held []store.Hash
+
 	// Words are the human's words of the fresh message; Context the turns
 	// before it, oldest first, the human's words and the answers.
 	Words   string
@@ -80,6 +84,8 @@ type Plan struct {
 	Status   Status
 	Reason   string // a word of the contract, or empty
 	Degraded string // words or cache, or empty
+
+	held []Block // those that the upstream keeps, oldest places first
 
 	// What Commit makes real.
 	owner   store.Owner

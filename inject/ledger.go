@@ -110,6 +110,14 @@ func (s *sessionLedger) isWithdrawn() bool {
 	return s.withdrawn
 }
 
+// entry returns what was put at a place, however long ago.
+func (s *sessionLedger) entry(k store.Hash) (store.LedgerEntry, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.entries[k]
+	return e, ok
+}
+
 // block returns what stands at a place, if it is still to be replayed.
 func (s *sessionLedger) block(k store.Hash, now time.Time) (store.LedgerEntry, bool) {
 	s.mu.Lock()

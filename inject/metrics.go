@@ -10,6 +10,7 @@ import (
 // none, deadline and store.
 type metrics struct {
 	recalls  *prometheus.CounterVec
+	degraded prometheus.Counter
 	injected prometheus.Counter
 	carried  prometheus.Histogram
 	seconds  prometheus.Histogram
@@ -20,6 +21,9 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		recalls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: store.Product + "_recalls_total", Help: "Recalls by result: injected, none, deadline, store.",
 		}, []string{"result"}),
+		degraded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: store.Product + "_recalls_by_words_total", Help: "Recalls that went by words alone because the question's vector was late or missing.",
+		}),
 		injected: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: store.Product + "_injected_tokens_total", Help: "Estimated tokens of newly injected blocks.",
 		}),
@@ -33,7 +37,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.recalls, m.injected, m.carried, m.seconds)
+		reg.MustRegister(m.recalls, m.degraded, m.injected, m.carried, m.seconds)
 	}
 	return m
 }

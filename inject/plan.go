@@ -35,6 +35,7 @@ func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
 		return p
 	}
 	e.replay(&p, c, led)
+	p.held = e.keptUpstream(c, led)
 	switch {
 	case c.Fresh < 0 || c.Fresh >= len(c.Places) || !c.Recall:
 		p.finish(Skipped, c.Skip)
@@ -65,6 +66,21 @@ func (e *Engine) replay(p *Plan, c Conversation, led *sessionLedger) {
 		}
 	}
 }
+
+// keptUpstream are the blocks of the session that the upstream has in front of
+// messages that it keeps.
+func (e *Engine) keptUpstream(c Conversation, led *sessionLedger) []Block {
+	var out []Block
+	for _, key := range c.Held {
+		if entry, ok := led.entry(key); ok && entry.Text != "" {
+			out = append(out, Block{Message: -1, Text: entry.Text, Refs: entry.Refs})
+		}
+	}
+	return out
+}
+
+// told are the blocks that the model sees already.
+func (p *Plan) told() []Block { return append(p.held[:len(p.held):len(p.held)], p.Blocks...) }
 
 // again gives a body that got a block within the last minute the same block.
 func (e *Engine) again(p *Plan, c Conversation) bool {

@@ -25,10 +25,12 @@ const (
 // the message for the gate. A unit is a word or a character of a script
 // without spaces.
 type query struct {
-	text   string
-	terms  []index.Term
-	units  []unit
-	window window
+	text string
+	// meaning is what is embedded.
+	meaning string
+	terms   []index.Term
+	units   []unit
+	window  window
 	// idle says that nothing was asked: a greeting, thanks, an "ok".
 	idle bool
 	// personal says that it is asked about the person who asks.
@@ -58,6 +60,7 @@ const (
 // newQuery reads the message and the turns before it.
 func newQuery(times *timeWords, words string, context []string, now time.Time, zone *time.Location) query {
 	q := query{text: clip(words, headWords, tailWords, longWords)}
+	q.meaning = q.text
 	asked, w := times.find(q.text, now, zone)
 	q.window = w
 	b := builder{query: &q, at: make(map[string]int)}

@@ -52,6 +52,7 @@ type candidate struct {
 	hit     index.Hit
 	own     float64 // nats of the message that it holds itself
 	share   float64 // of the message's information, surroundings included
+	above   float64 // its cosine, in deviations above the background's; 0 without
 	value   float64 // the gate's
 	recency float64
 	window  float64
@@ -59,35 +60,44 @@ type candidate struct {
 	verdict string
 }
 
-// parts are the named numbers for people. Vectors have their place here when a
-// search has them.
+// parts are the named numbers for people.
 func (c *candidate) parts() map[string]float64 {
 	w := c.hit.Words
-	return map[string]float64{
+	p := map[string]float64{
 		"words": w.Score, "own": w.Own, "near": w.Near, "session": w.Session, "coverage": c.hit.Coverage,
-		"held": c.own, "share": c.share, "gate": c.value,
+		"similarity": c.hit.Score, "held": c.own, "share": c.share, "gate": c.value,
 		"recency": c.recency, "importance": c.hit.Memory.Importance, "window": c.window, "final": c.final,
 	}
+	if c.hit.Embedded {
+		p["vector"], p["above"] = c.hit.Cosine, c.above
+	}
+	return p
 }
 
 // rank scores hits and orders them.
 func rank(hits []index.Hit, r Ranking, q query, now time.Time) []candidate {
 	out := make([]candidate, len(hits))
 	least, most := math.Inf(1), 0.0
+	embedded := false
 	for _, h := range hits {
 		least, most = min(least, h.Words.Score), max(most, h.Words.Score)
+		embedded = embedded || h.Embedded
 	}
 	for i, h := range hits {
 		c := candidate{hit: h, window: q.window.factor(happened(h.Memory))}
 		if q.window.past && dated(h.Memory) {
 			c.window *= datedGain
 		}
-		semantic := h.Words.Score
+		semantic := h.Score
 		switch r {
 		case Additive:
-			semantic = 1
-			if most > least {
+			switch {
+			case embedded:
+				semantic = max(0, h.Cosine)
+			case most > least:
 				semantic = (h.Words.Score - least) / (most - least)
+			default:
+				semantic = 1
 			}
 			c.recency = math.Exp(-additiveDecay * age(h.Memory, now))
 			c.final = additiveSemantic*semantic + additiveRecency*c.recency + additiveImportance*h.Memory.Importance

@@ -24,10 +24,16 @@ func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessi
 	start := time.Now()
 	defer func() { e.metrics.seconds.Observe(time.Since(start).Seconds()) }()
 	q := newQuery(e.times, c.Words, c.Context, c.Now, c.Zone)
-	cands, err := e.candidates(ctx, c, q)
-	var always []*store.Memory
+	vector := e.vector(ctx, q)
+	always, err := e.always(ctx, c, p.told(), led)
+	var cands []candidate
 	if err == nil {
-		always, err = e.always(ctx, c, p.Blocks, led)
+		v, late := vector()
+		if late {
+			p.Degraded = degradedWords
+			e.metrics.degraded.Inc()
+		}
+		cands, err = e.candidates(ctx, c, q, v)
 	}
 	if err != nil {
 		e.log.Debug("recall ended early", "err", err)
@@ -47,18 +53,12 @@ func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessi
 
 // candidates are the ranked memories with their gate values; their verdict is
 // `gate` where they don't pass.
-func (e *Engine) candidates(ctx context.Context, c Conversation, q query) ([]candidate, error) {
-	if q.idle || len(q.terms) == 0 {
+func (e *Engine) candidates(ctx context.Context, c Conversation, q query, v []float32) ([]candidate, error) {
+	if q.idle || len(q.terms) == 0 && len(v) == 0 {
 		return nil, ctx.Err()
 	}
 	scopes, _ := e.scopes(c.Owner)
-	res, err := e.src.Search(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Now: c.Now, Keep: keep(c)})
-	if err != nil {
-		return nil, err
-	}
-	cands := rank(res.Hits, e.cfg.Ranking, q, c.Now)
-	gate(newJudge(q, res), cands)
-	return cands, nil
+	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Now: c.Now, Keep: keep(c)}, q)
 }
 
 // keep is what a conversation may be shown at all: a sub-agent gets skills, a
@@ -81,6 +81,10 @@ func gate(j judge, cands []candidate) {
 		c.own, c.share = j.measure(c.hit)
 		if c.own > 0 { // what stands beside the words asked for isn't an answer
 			c.value = c.share + c.own/nats
+		}
+		if c.hit.Embedded {
+			c.above = j.above(c.hit.Cosine)
+			c.value += meant(c.above)
 		}
 		if i < gateFirst {
 			best = max(best, c.value)
@@ -125,8 +129,8 @@ func (e *Engine) always(ctx context.Context, c Conversation, replayed []Block, l
 // choose turns standing memories and candidates into the plan's new block and
 // returns its lines.
 func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*store.Memory) []line {
-	known := newKnown(c, p.Blocks)
-	b := newBudget(e.cfg, p.Blocks, c.Zone)
+	known := newKnown(c, p.told())
+	b := newBudget(e.cfg, p.told(), c.Zone)
 	for _, m := range always {
 		if !e.ledger.store.Gone(m.ID) && known.verdict(m) == "" {
 			b.standing(line{memory: m, instead: known.instead(m)})

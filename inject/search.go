@@ -16,6 +16,7 @@ type SearchRequest struct {
 	Tenant   string
 	Scopes   []store.Scope
 	Query    string
+	Context  []string // the turns before the query, oldest first
 	Types    []store.Type
 	Layers   []store.Layer
 	Subject  string
@@ -53,10 +54,14 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		r.TopK = 10
 	}
 	r.TopK = min(r.TopK, index.DefaultLimit)
-	q := newQuery(e.times, r.Query, nil, r.Now, r.Zone)
-	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Now: r.Now, Archived: r.Archived}
+	q := newQuery(e.times, r.Query, r.Context, r.Now, r.Zone)
+	v, late := e.vector(ctx, q)()
+	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Vector: v, Now: r.Now, Archived: r.Archived}
 	out := SearchResult{Results: []Scored{}, Excluded: map[string]int{}}
-	if len(q.terms) == 0 {
+	if late {
+		out.Degraded = degradedWords
+	}
+	if len(q.terms) == 0 && len(v) == 0 {
 		return out, nil
 	}
 	ask.Keep = r.keeps
@@ -66,6 +71,9 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	}
 	for _, c := range found[:min(r.TopK, len(found))] {
 		out.Results = append(out.Results, Scored{Memory: *c.hit.Memory, Score: c.final, Parts: c.parts()})
+	}
+	if !r.filters() {
+		return out, nil
 	}
 	ask.Keep = nil
 	all, err := e.ranked(ctx, ask, q)
@@ -86,8 +94,13 @@ func (e *Engine) ranked(ctx context.Context, ask index.Query, q query) ([]candid
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	cands := rank(res.Hits, e.cfg.Ranking, q, ask.Now)
-	gate(newJudge(q, res), cands)
+	gate(newJudge(q, res, e.against(q, ask.Vector)), cands)
 	return cands, nil
+}
+
+// filters says whether there is anything that a filter could keep out.
+func (r *SearchRequest) filters() bool {
+	return len(r.Types) > 0 || len(r.Layers) > 0 || r.Subject != "" || r.Scenario != "" || r.Session != "" || !r.Since.IsZero() || !r.Until.IsZero()
 }
 
 // keeps says whether a memory passes the request's filters.

@@ -4,11 +4,14 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 
 	"hindsight/store"
 )
+
+var _ fasthttp.BodyWriterTo = chunks{}
 
 // respond hands the upstream's answer over: its head now, its body as it comes.
 func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Response) {
@@ -55,6 +58,9 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 		}
 		c.Response.ImmediateHeaderFlush = true
 		c.Response.SetBodyStream(a, int(resp.ContentLength))
+	case a.left < 0:
+		c.Response.ImmediateHeaderFlush = true
+		c.Response.SetBodyStream(chunks{a}, -1)
 	default:
 		c.Response.ImmediateHeaderFlush = true
 		c.Response.SetBodyStream(a, int(a.left))
@@ -111,6 +117,41 @@ func (a *answer) Read(p []byte) (int, error) {
 		return n, nil // the error comes with the next read
 	}
 	return 0, err
+}
+
+// moved is how much of an answer of unknown length goes to the client in one
+// write: as much as the upstream's reader holds.
+const moved = 16 << 10
+
+var moveBuffers = sync.Pool{New: func() any { return new([moved]byte) }}
+
+// chunks is an answer that goes to the client in chunks. fasthttp's own buffer
+// would make many small ones of what came together.
+type chunks struct{ *answer }
+
+// SupportsBodyWriteTo is what fasthttp asks for.
+func (chunks) SupportsBodyWriteTo() bool { return true }
+
+// WriteTo hands over everything, each read by itself.
+func (a chunks) WriteTo(w io.Writer) (sum int64, err error) {
+	buf := moveBuffers.Get().(*[moved]byte)
+	defer moveBuffers.Put(buf)
+	for {
+		n, err := a.Read(buf[:])
+		if n > 0 {
+			m, err := w.Write(buf[:n])
+			sum += int64(m)
+			if err != nil {
+				return sum, err
+			}
+		}
+		if err == io.EOF {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
 }
 
 // saw keeps what has come and notices the end.

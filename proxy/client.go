@@ -29,7 +29,7 @@ func newClient(cfg Config) *client {
 		MaxIdleConnsPerHost:   1024,
 		IdleConnTimeout:       90 * time.Second,
 		// One read takes a small answer whole, which saves a write to the client.
-		ReadBufferSize:  16 << 10,
+		ReadBufferSize:  moved,
 		WriteBufferSize: 16 << 10,
 	}}
 }

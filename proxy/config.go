@@ -28,6 +28,10 @@ type Config struct {
 
 	MaxBody   int64 // bytes of a memory route's request body, decoded too; 64 MiB
 	MaxAnswer int   // bytes of an answer that are kept to be read; 16 MiB
+	// MaxInFlight bounds the bytes of all request bodies and copies of answers
+	// that are held at a time; 512 MiB. Above it requests stream through
+	// without memory.
+	MaxInFlight int64
 
 	HeaderTimeout    time.Duration // a client may take so long for its headers; 10 s
 	IdleTimeout      time.Duration // of a client's kept connection; 2 min
@@ -70,6 +74,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxAnswer <= 0 {
 		c.MaxAnswer = 16 << 20
+	}
+	if c.MaxInFlight <= 0 {
+		c.MaxInFlight = 512 << 20
 	}
 	if c.Memory == nil {
 		c.Memory = func() (string, string) { return "off", "" }

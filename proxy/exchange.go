@@ -34,6 +34,9 @@ type exchange struct {
 	upload *upload // the body of a streamed request, nil if there is none
 	unread bool    // some of the body will never be read
 
+	held  atomic.Int64 // bytes of the server's room
+	users atomic.Int32 // who still needs them
+
 	released bool
 	walk     *walk  // what memory does, nil where it isn't asked
 	status   status // for our answer headers
@@ -56,6 +59,7 @@ func (s *Server) newExchange(c *fasthttp.RequestCtx, uri string, received time.T
 	x.header = readHeader(string(h.RawHeaders()))
 	x.conn, _ = c.Conn().(*watch.Conn)
 	x.ctx, x.cancel = context.WithCancel(s.base)
+	x.use()
 	if x.method == http.MethodPost {
 		x.route = s.routeOf(x.path)
 	}
@@ -117,6 +121,7 @@ func (x *exchange) release() {
 	x.conn.Unwatch()
 	x.cancel()
 	x.s.metrics.inflight.Dec()
+	x.drop()
 }
 
 // whole says whether the request has been read to its end.

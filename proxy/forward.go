@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"maps"
@@ -16,17 +15,19 @@ import (
 	"hindsight/store"
 )
 
-// forwardStream forwards what isn't a memory route, unread.
-func (s *Server) forwardStream(c *fasthttp.RequestCtx, x *exchange, body io.Reader) {
+// forwardStream forwards what isn't a memory route, unread; or a memory route's
+// request that there is no room for, of which some has been read.
+func (s *Server) forwardStream(c *fasthttp.RequestCtx, x *exchange, body io.Reader, read []byte) {
 	if s.cfg.RequireKey && !s.admit(x) {
 		x.unread = body != nil && x.length != 0
 		x.answerFault(c, denied)
 		x.over(c)
 		return
 	}
+	forward(x.header)
 	out := x.outgoing()
 	if body != nil && x.length != 0 {
-		x.upload = &upload{x: x, src: body, left: x.length}
+		x.upload = newUpload(x, body, read)
 		out.body, out.length = x.upload.open, x.length
 	} else {
 		x.watch()
@@ -65,6 +66,10 @@ var denied = fault{http.StatusUnauthorized, "invalid_api_key", "This Hindsight w
 func (s *Server) forwardRead(c *fasthttp.RequestCtx, x *exchange, stream io.Reader) {
 	raw, err := s.readRequest(x, stream)
 	switch {
+	case errors.Is(err, errNoRoom):
+		x.skip("limit")
+		s.forwardStream(c, x, stream, raw)
+		return
 	case errors.Is(err, errTooLarge):
 		x.unread = true
 		x.skip("limit")
@@ -99,12 +104,12 @@ func (s *Server) readRequest(x *exchange, stream io.Reader) ([]byte, error) {
 	if stream == nil {
 		return nil, nil
 	}
-	return readBody(stream, x.length, s.cfg.MaxBody)
+	return readBody(stream, x.length, s.cfg.MaxBody, x.hold)
 }
 
 // prepare lets memory at the body and returns what goes upstream. The client's
 // own headers go to the tracker, x.header becomes what is forwarded.
-func (s *Server) prepare(x *exchange, raw []byte) []byte {
+func (s *Server) prepare(x *exchange, raw []byte) payload {
 	coding := encoding(x.header)
 	switch {
 	case s.mem.Tracker == nil:
@@ -112,8 +117,12 @@ func (s *Server) prepare(x *exchange, raw []byte) []byte {
 	case signed(x.header):
 		x.skip("signed")
 	case coding != "":
-		body, ok := decodeRequest(coding, raw, s.cfg.MaxBody)
-		if !ok {
+		body, err := decodeRequest(coding, raw, s.cfg.MaxBody, x.hold)
+		if errors.Is(err, errNoRoom) {
+			x.skip("limit")
+			break
+		}
+		if err != nil {
 			x.skip("encoding")
 			break
 		}
@@ -130,7 +139,7 @@ func (s *Server) prepare(x *exchange, raw []byte) []byte {
 		return out
 	}
 	forward(x.header)
-	return raw
+	return payload{raw}
 }
 
 func (x *exchange) skip(reason string) {
@@ -156,37 +165,22 @@ func (s *Server) keyed(x *exchange) bool {
 	return true
 }
 
-// outgoing is the request without its body; x.header is given away.
+// outgoing is the request without its body; x.header is what of the client's is
+// forwarded, and given away.
 func (x *exchange) outgoing() outgoing {
-	if x.route == nil {
-		forward(x.header)
-	}
 	return outgoing{method: x.method, to: x.upstreamOf().url(x.path, x.query), header: x.header}
 }
 
 // send sends a request that has been read; body is what goes upstream, raw what
 // the client sent.
-func (s *Server) send(x *exchange, raw, body []byte) (*http.Response, error) {
+func (s *Server) send(x *exchange, raw []byte, body payload) (*http.Response, error) {
 	out := x.outgoing()
-	out.bytes(body)
+	out.carry(body)
 	resp, err := s.client.do(x.ctx, out)
 	if err != nil || x.walk == nil || len(x.walk.used.Blocks) == 0 {
 		return resp, err
 	}
 	return s.retryClean(x, resp, raw)
-}
-
-// bytes makes b the body.
-func (o *outgoing) bytes(b []byte) {
-	o.length = int64(len(b))
-	if len(b) == 0 {
-		return
-	}
-	o.body = func() (io.ReadCloser, error) {
-		// net/http knows this form as one that is at hand, and sends it with
-		// the headers in one write.
-		return io.NopCloser(bytes.NewReader(b)), nil
-	}
 }
 
 // unanswered ends an exchange for which the upstream had no answer.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+
+	"hindsight/store"
 )
 
 // newApp makes the Fiber application: one handler, in which Fiber ends.
@@ -23,9 +25,11 @@ func (s *Server) newApp() *fiber.App {
 		// must not: we have a limit of our own.
 		BodyLimit:      1,
 		ReadBufferSize: 72 << 10, // headers of 64 KiB and their request line
-		ReadTimeout:    s.cfg.HeaderTimeout,
-		IdleTimeout:    s.cfg.IdleTimeout,
-		RequestMethods: append(fiber.DefaultMethods[:len(fiber.DefaultMethods):len(fiber.DefaultMethods)], "QUERY", "SEARCH", "PROPFIND", "REPORT"),
+		// What is moved at a time and its framing: one write.
+		WriteBufferSize: moved + 64,
+		ReadTimeout:     s.cfg.HeaderTimeout,
+		IdleTimeout:     s.cfg.IdleTimeout,
+		RequestMethods:  append(fiber.DefaultMethods[:len(fiber.DefaultMethods):len(fiber.DefaultMethods)], "QUERY", "SEARCH", "PROPFIND", "REPORT"),
 		ErrorHandler: func(c *fiber.Ctx, err error) error {
 			refusedRequest(c.Context(), err)
 			return nil
@@ -72,7 +76,7 @@ func (s *Server) handle(c *fasthttp.RequestCtx) {
 		s.forwardRead(c, x, body)
 		return
 	}
-	s.forwardStream(c, x, body)
+	s.forwardStream(c, x, body, nil)
 }
 
 // crashed turns a panic of ours into an answer; fasthttp would end the process.
@@ -85,6 +89,7 @@ func (x *exchange) crashed(c *fasthttp.RequestCtx) {
 	c.Response.Reset()
 	x.unread = !x.whole()
 	x.answerFault(c, fault{http.StatusInternalServerError, "internal", "Hindsight could not forward this request."})
+	x.unrecorded(store.Errored)
 	x.over(c)
 }
 

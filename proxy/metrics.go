@@ -69,6 +69,16 @@ func (m *metrics) request(memory bool, code int) {
 	m.requests[route][class].Inc()
 }
 
+// holds reports how full the room is.
+func (m *metrics) holds(reg prometheus.Registerer, r *room) {
+	if reg == nil {
+		return
+	}
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: store.Product + "_held_bytes", Help: "Bytes of request bodies and copies of answers that are held.",
+	}, func() float64 { return float64(r.held.Load()) }))
+}
+
 func (m *metrics) failOpen(reason string) { m.failOpens.WithLabelValues(reason).Inc() }
 
 func (m *metrics) usage(u dialect.Usage) {

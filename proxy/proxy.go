@@ -87,6 +87,7 @@ type Server struct {
 	anthropic *upstream
 	client    *client
 	refusals  refusals
+	room      room
 	tls       *tls.Config
 
 	state atomic.Int32 // starting, serving or draining
@@ -114,6 +115,8 @@ func New(cfg Config, mem Memory, log *slog.Logger, reg prometheus.Registerer) (*
 	}
 	s := &Server{cfg: cfg, mem: mem, log: log, metrics: newMetrics(reg), hard: make(chan struct{}), work: newCrew()}
 	s.refusals.left = map[refusal]int{}
+	s.room.limit = cfg.MaxInFlight
+	s.metrics.holds(reg, &s.room)
 	s.base, s.kill = context.WithCancel(context.Background())
 	s.upstream = newUpstream(cfg.Upstream)
 	s.anthropic = s.upstream

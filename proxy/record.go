@@ -44,16 +44,19 @@ func (x *exchange) record(resp *http.Response, stream bool) *record {
 	}
 	r.keep = r.good() && (t == nil || t.Off == "")
 	if r.keep && resp.ContentLength > 0 {
-		r.buf = make([]byte, 0, min(resp.ContentLength, int64(x.s.cfg.MaxAnswer)))
+		r.cut = !r.grow(int(min(resp.ContentLength, believed)))
 	}
 	return r
 }
 
-// unrecorded ends the turn of an exchange that had no answer of an upstream.
+// unrecorded ends the turn of an exchange that had no answer of an upstream, or
+// whose answer isn't read on.
 func (x *exchange) unrecorded(end store.ExchangeStatus) {
-	if x.walk != nil {
-		(&record{x: x}).over(end)
+	if x.walk == nil {
+		return
 	}
+	x.recording.x = x
+	x.recording.over(end)
 }
 
 func (r *record) good() bool { return r.code/100 == 2 }
@@ -75,7 +78,22 @@ func (r *record) add(p []byte) {
 	if len(r.buf)+len(p) > r.x.s.cfg.MaxAnswer {
 		p, r.cut = p[:r.x.s.cfg.MaxAnswer-len(r.buf)], true
 	}
+	if more := len(r.buf) + len(p) - cap(r.buf); more > 0 && !r.grow(more) {
+		r.cut = true
+		return
+	}
 	r.buf = append(r.buf, p...)
+}
+
+// grow makes room for more bytes, at least, if there is some.
+func (r *record) grow(more int) bool {
+	size := min(max(cap(r.buf)+more, 2*cap(r.buf), 1<<10), r.x.s.cfg.MaxAnswer)
+	if !r.x.hold(int64(size - cap(r.buf))) {
+		r.x.s.metrics.failOpen("limit")
+		return false
+	}
+	r.buf = append(make([]byte, 0, size), r.buf...)
+	return true
 }
 
 // marked says whether the stream so far ends with its format's own end mark.
@@ -83,7 +101,18 @@ func (r *record) marked() bool {
 	if !r.keep || r.done || r.cut || !r.stream || r.coding != "" {
 		return false
 	}
-	return r.x.route.Dialect.Ended(r.buf[max(0, len(r.buf)-tailBytes):])
+	return r.x.route.Dialect.Ended(r.tail())
+}
+
+// tail is the end of the stream so far. Where an event has just ended it goes
+// back to its beginning: some formats end with one that says everything again.
+func (r *record) tail() []byte {
+	from := max(0, len(r.buf)-tailBytes)
+	if from == 0 || r.buf[len(r.buf)-1] != '\n' {
+		return r.buf[from:]
+	}
+	said := bytes.TrimRight(r.buf, "\r\n")
+	return r.buf[max(0, min(from, bytes.LastIndexByte(said, '\n')-tailBytes)):]
 }
 
 // over ends the turn, once. It returns at once and is called before the client
@@ -104,10 +133,12 @@ func (r *record) over(end store.ExchangeStatus) {
 		s.safely("ended", func() { s.mem.Tracker.Ended(t) })
 		if t.Off != "" {
 			r.finish(t, dialect.Answer{}, session.End{Status: end, HTTP: r.code, At: at})
+			r.x.drop()
 			return
 		}
 	}
 	s.work.do(func() {
+		defer r.x.drop()
 		<-w.done // a late turn is recorded too
 		t := w.turn.Load()
 		if t == nil {

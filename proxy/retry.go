@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"hindsight/inject"
+	"hindsight/proxy/dialect"
 )
 
 // A request that we changed and the upstream refused goes once more with the
@@ -19,6 +21,17 @@ const (
 	maxRefusals = 10_000    // tenants and models that are remembered
 )
 
+// asked is what of a request decides whether it may go again. The whole of it
+// isn't kept: the offsets of a long history take a third of its own size.
+type asked struct {
+	model string
+	kept  bool // the upstream keeps what it is sent
+}
+
+func askedOf(r *dialect.Request) asked {
+	return asked{r.Model, r.Background || r.Store && (r.Conversation != "" || r.PreviousResponseID != "")}
+}
+
 // retryClean looks at the answer to an injected request. A refusal that may be
 // the block's fault is asked again without it, and the client gets that answer.
 func (s *Server) retryClean(x *exchange, resp *http.Response, raw []byte) (*http.Response, error) {
@@ -28,17 +41,16 @@ func (s *Server) retryClean(x *exchange, resp *http.Response, raw []byte) (*http
 		return resp, nil
 	}
 	turn, req := x.walk.turn.Load(), x.walk.req
-	key := refusal{turn.Owner.Tenant, req.Model}
-	if len(x.header["Idempotency-Key"]) > 0 || req.Background ||
-		req.Store && (req.Conversation != "" || req.PreviousResponseID != "") {
+	if len(x.header["Idempotency-Key"]) > 0 || req.kept {
 		return resp, nil
 	}
+	key := refusal{turn.Owner.Tenant, strings.Clone(req.model)} // a view of the body
 	if !s.unmarked(resp) || !s.refusals.mayRetry(key) {
 		return resp, nil
 	}
 	s.metrics.cleanRetries.Inc()
 	out := x.outgoingAgain()
-	out.bytes(raw)
+	out.carry(payload{raw})
 	again, err := s.client.do(x.ctx, out)
 	if err != nil {
 		if x.gone.Load() {

@@ -27,6 +27,7 @@ func (s *Server) upgrade(c *fasthttp.RequestCtx, x *exchange) {
 		return
 	}
 	x.route = nil
+	forward(x.header)
 	out := x.outgoing()
 	out.header["Connection"], out.header["Upgrade"] = []string{"Upgrade"}, []string{kind}
 	x.watch()

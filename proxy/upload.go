@@ -28,6 +28,15 @@ type upload struct {
 	err  error
 }
 
+// newUpload is the body whose first bytes, read, have come already.
+func newUpload(x *exchange, src io.Reader, read []byte) *upload {
+	u := &upload{x: x, src: src, left: x.length, kept: read}
+	if x.length >= 0 {
+		u.left -= int64(len(read))
+	}
+	return u
+}
+
 // open is a reader from the body's first byte.
 func (u *upload) open() (io.ReadCloser, error) {
 	u.mu.Lock()

@@ -18,9 +18,9 @@ import (
 // recorded; a plan that comes late is never used.
 type walk struct {
 	turn atomic.Pointer[session.Turn]
-	req  *dialect.Request // set before turn
-	out  walked           // set before done
-	done chan struct{}    // closed when the walk has ended
+	req  asked         // set before turn
+	out  walked        // set before done
+	done chan struct{} // closed when the walk has ended
 
 	used inject.Plan // the plan whose blocks went upstream
 }
@@ -28,7 +28,7 @@ type walk struct {
 // walked is the walk's result. body is nil where nothing changes.
 type walked struct {
 	plan inject.Plan
-	body []byte
+	body payload
 	fail string // reason word where the walk broke
 }
 
@@ -37,6 +37,7 @@ type walked struct {
 func (x *exchange) startWalk(ctx context.Context, body []byte, header http.Header) *walk {
 	w := &x.walking
 	w.done = make(chan struct{})
+	x.use() // until the record is over
 	x.s.work.do(func() {
 		defer close(w.done)
 		stage := "parse"
@@ -58,7 +59,9 @@ func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header
 		req = nil
 	}
 	*stage = "store"
-	w.req = req
+	if req != nil {
+		w.req = askedOf(req)
+	}
 	turn := x.s.mem.Tracker.Identify(ctx, session.Incoming{
 		Header: header, Path: x.path, Dialect: d.Name(), Req: req, Received: x.received,
 	})
@@ -72,7 +75,11 @@ func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header
 	case turn.Off != "" || !turn.Mode.Injects() || x.s.mem.Planner == nil:
 		return walked{plan: inject.Plan{Status: inject.OffState, Reason: turn.Off}}
 	}
+	if hopped(req) {
+		return walked{plan: inject.Plan{Status: inject.Skipped, Reason: "hop"}}
+	}
 	plan := x.s.mem.Planner.Plan(ctx, turn.Conversation())
+	turn.Planned()
 	if len(plan.Blocks) == 0 {
 		return walked{plan: plan}
 	}
@@ -81,20 +88,37 @@ func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header
 		blocks[i] = dialect.Block{Message: b.Message, Text: b.Text}
 	}
 	*stage = "parse"
-	spliced, err := d.Splice(req, blocks, x.s.cfg.Splice)
+	inserts, err := d.Inserts(req, blocks, x.s.cfg.Splice)
 	if err != nil {
 		x.s.log.Debug("a block has no place", "dialect", d.Name(), "error", err)
 		return walked{fail: "parse"}
 	}
-	return walked{plan: plan, body: spliced}
+	return walked{plan: plan, body: dialect.Splice(body, inserts)}
+}
+
+// hopped says whether a Hindsight in front of us has put its notes into the
+// request: a second block would say the same again. An answer that quotes a
+// block doesn't count.
+func hopped(req *dialect.Request) bool {
+	for _, m := range req.Messages {
+		if m.Role != dialect.User {
+			continue
+		}
+		for _, p := range m.Parts {
+			if p.Kind == dialect.TextPart && inject.HasBlock(p.Text()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lateness is what a plan that ends with its deadline gets to arrive in.
 const lateness = 10 * time.Millisecond
 
-// remember runs the walk and returns the bytes to send upstream: body itself
-// unless something is injected.
-func (x *exchange) remember(body []byte, header http.Header) []byte {
+// remember runs the walk and returns what to send upstream: body itself unless
+// something is injected.
+func (x *exchange) remember(body []byte, header http.Header) payload {
 	// Not the exchange's context: a client that leaves must not lose the walk's
 	// turn, which is recorded as aborted.
 	ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
@@ -103,7 +127,7 @@ func (x *exchange) remember(body []byte, header http.Header) []byte {
 	out := x.walk.result(ctx)
 	if out.fail != "" {
 		x.failOpen(out.fail)
-		return body
+		return payload{body}
 	}
 	x.walk.used = out.plan
 	x.status = status{word: out.plan.Status, reason: out.plan.Reason, degraded: out.plan.Degraded}
@@ -113,11 +137,11 @@ func (x *exchange) remember(body []byte, header http.Header) []byte {
 		if x.s.mem.Planner != nil && out.plan.Status != inject.OffState {
 			x.commit(out.plan)
 		}
-		return body
+		return payload{body}
 	}
 	if !x.commit(out.plan) {
 		x.failOpen("store")
-		return body
+		return payload{body}
 	}
 	return out.body
 }

@@ -12,6 +12,8 @@
 //   - a call that may succeed later is retried with exponential backoff, one
 //     that can't, or has failed too often, ends as a dead letter, and the
 //     session gets what rules can find;
+//   - a 429 lets every job of that credential rest for as long as the provider
+//     asks;
 //   - without a credential a job waits for the caller's next request, and after
 //     a week gets what rules can find;
 //   - where nothing is new, nobody is asked.
@@ -27,6 +29,7 @@ import (
 	"sync"
 	"time"
 
+	"hindsight/reflect/llm"
 	"hindsight/store"
 )
 
@@ -45,6 +48,8 @@ type Runner struct {
 	// write: two sessions of a user that taught the same thing at once must not
 	// both find it new. Model calls are made outside it.
 	settle sync.Mutex
+
+	rests rests
 }
 
 // New makes a runner. The error names every field of cfg that can't be used.
@@ -59,7 +64,11 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	}, nil
 }
 
-// Wake makes the runner look at the queue now. It never blocks.
+// wakeGap is the shortest time between two looks that [Runner.Wake] asks for.
+const wakeGap = 200 * time.Millisecond
+
+// Wake makes the runner look at the queue now, and for sessions that are due,
+// which it does at most five times a second. It never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -95,15 +104,31 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 	r.look(ctx)
 	start()
+	soon := time.NewTimer(wakeGap) // a look that was put off
+	defer soon.Stop()
+	looked, putOff := time.Now(), false
 	for {
+		look := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			r.look(ctx)
+			look = true
 		case <-r.wake:
+			if since := time.Since(looked); since >= wakeGap {
+				look = true
+			} else if !putOff {
+				putOff = true
+				soon.Reset(wakeGap - since)
+			}
+		case <-soon.C:
+			look = putOff
 		case <-free:
 			busy--
+		}
+		if look {
+			r.look(ctx)
+			looked, putOff = time.Now(), false
 		}
 		start()
 	}
@@ -140,7 +165,8 @@ func (r *Runner) look(ctx context.Context) {
 		return
 	}
 	for _, j := range waiting {
-		if _, _, ok := r.creds.Credential(j.Session); !ok {
+		header, value, ok := r.creds.Credential(j.Session)
+		if !ok || !r.rests.resting(llm.Endpoint{Base: r.cfg.Upstream, Header: header, Value: value}, now).IsZero() {
 			continue
 		}
 		if _, err := r.store.Requeue(ctx, j.ID); err != nil {

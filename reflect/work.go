@@ -69,6 +69,9 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 	case err != nil, e.Base == "":
 		return r.apply(ctx, j, v, v.rules(), extract.RulesVersion, "")
 	}
+	if until := r.rests.resting(e, r.cfg.Now()); !until.IsZero() {
+		return r.store.WaitForKey(ctx, j, until, "the provider asked for a pause") // no attempt of its own
+	}
 	found := extract.Result{Dropped: v.dropped}
 	for _, part := range v.parts(r.cfg.Tokens) {
 		res, err := r.ask(ctx, e, part)
@@ -108,6 +111,7 @@ func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material) (e
 	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: extract.Schema})
 	r.met.called(err, time.Since(began), a)
 	if err != nil {
+		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
 		return extract.Result{}, err
 	}
 	res, err := extract.Read(a.Text, m)

@@ -161,15 +161,58 @@ func (h Hash) IsZero() bool { return h == Hash{} }
 // text that is written to disk, so that they can't be guessed from outside.
 type IdentityKey [32]byte
 
-// Hash hashes parts under a domain. Parts are length-framed: no two different
-// lists of parts give the same input.
+// Hash is the HMAC of the parts under a domain. Parts are length-framed: no two
+// different lists of parts give the same input. Most inputs are names, and fit
+// the stack: a request hashes a dozen of them.
 func (k IdentityKey) Hash(domain string, parts ...string) Hash {
+	size := sha256.BlockSize + 8 + len(domain)
+	for _, p := range parts {
+		size += 8 + len(p)
+	}
+	var small [512]byte
+	if size > len(small) {
+		return k.hashLong(domain, parts)
+	}
+	k.pad(small[:sha256.BlockSize], 0x36)
+	b := appendFramed(small[:sha256.BlockSize], domain)
+	for _, p := range parts {
+		b = appendFramed(b, p)
+	}
+	var outer [sha256.BlockSize + sha256.Size]byte
+	k.pad(outer[:sha256.BlockSize], 0x5c)
+	inner := sha256.Sum256(b)
+	copy(outer[sha256.BlockSize:], inner[:])
+	sum := sha256.Sum256(outer[:])
+	return Hash(sum[:16])
+}
+
+// pad is the key's block for one of HMAC's two passes (RFC 2104).
+func (k *IdentityKey) pad(block []byte, with byte) {
+	for i := range block {
+		block[i] = with
+	}
+	for i, b := range k {
+		block[i] ^= b
+	}
+}
+
+func appendFramed(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
+}
+
+// hashLong is Hash for what doesn't fit the stack.
+func (k IdentityKey) hashLong(domain string, parts []string) Hash {
 	m := hmac.New(sha256.New, k[:])
 	var n [8]byte
+	piece := make([]byte, 0, 4<<10) // io.WriteString would move every caller's parts to the heap
 	put := func(s string) {
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		m.Write(n[:])
-		m.Write([]byte(s))
+		for len(s) > 0 {
+			piece = append(piece[:0], s[:min(len(s), cap(piece))]...)
+			m.Write(piece)
+			s = s[len(piece):]
+		}
 	}
 	put(domain)
 	for _, p := range parts {
@@ -177,6 +220,16 @@ func (k IdentityKey) Hash(domain string, parts ...string) Hash {
 	}
 	var sum [sha256.Size]byte
 	return Hash(m.Sum(sum[:0])[:16])
+}
+
+// Derive makes a key for one use of its own, here those of one owner.
+func (k IdentityKey) Derive(domain string, parts ...string) IdentityKey {
+	var out IdentityKey
+	half := k.Hash(domain+" 1", parts...)
+	copy(out[:], half[:])
+	half = k.Hash(domain+" 2", parts...)
+	copy(out[len(half):], half[:])
+	return out
 }
 
 // Fingerprint tells two identity keys apart without giving either away.

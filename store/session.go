@@ -73,6 +73,9 @@ type Exchange struct {
 	// SessionInfo is what the store writes into the session's record together
 	// with this exchange.
 	SessionInfo SessionInfo `json:"session_info"`
+	// Again says that an exchange with this ID may have ended before, in this
+	// session: a client has repeated a request.
+	Again bool `json:"-"`
 	// Places and Anchors are committed with the exchange.
 	Places  []Place  `json:"-"`
 	Anchors []Anchor `json:"-"`
@@ -92,6 +95,9 @@ type SessionInfo struct {
 	// End asks the store to close the session with this exchange
 	// (Hindsight-Session-End).
 	End bool `json:"end,omitempty"`
+	// New says that the session's id was drawn for this exchange, which is the
+	// first of it that ended: nothing can be kept under it.
+	New bool `json:"-"`
 }
 
 // SessionState is open until idle time, a header or a call closes it.

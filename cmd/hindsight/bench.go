@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // benchCmd compares speed, side by side in one run.
 type benchCmd struct {
-	Proxy        benchProxyCmd    `cmd:"" help:"The proxy beside direct calls and Go's own reverse proxy."`
+	Proxy        benchProxyCmd    `cmd:"" help:"The proxy beside direct calls, Go's own reverse proxy and nginx."`
 	Upstream     benchUpstreamCmd `cmd:"" hidden:"" help:"The benchmark's upstream."`
 	ReverseProxy benchReverseCmd  `cmd:"" hidden:"" help:"Go's own reverse proxy."`
 }
@@ -24,6 +23,10 @@ type benchProxyCmd struct {
 	Rounds   int           `default:"5" help:"Interleaved rounds; medians and ranges are over them."`
 	For      time.Duration `default:"2s" help:"How long each target is driven in a round."`
 	Memories int           `default:"10000" help:"Memories in the scope that recall looks through."`
+	Full     bool          `help:"Long histories, streams and memory too; takes about ten minutes."`
+	Held     int           `default:"1500" help:"Requests of 150 KB that are held open (--full)."`
+	Idle     time.Duration `default:"30s" help:"How long after its start an idle server's memory is read (--full)."`
+	Into     string        `placeholder:"PATH" help:"Write the tables into this Markdown file, between its marks."`
 }
 
 type benchUpstreamCmd struct {
@@ -57,59 +60,114 @@ func (cmd *benchReverseCmd) Run() error {
 	return bench.ServeReverseProxy(ln, to)
 }
 
-// Run starts the upstream, the yardstick and `serve` as processes of their own
-// and drives them in turn.
+// Run starts the upstream, the peers and `serve` as processes of their own and
+// drives them in turn.
 func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
-	out := a.out
 	b, err := startBench(ctx, cmd.Memories)
 	if err != nil {
 		return err
 	}
 	defer b.stop()
-	user := http.Header{"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"}}
-	with := func(mode string) http.Header {
-		h := user.Clone()
-		h.Set("Hindsight-Memory", mode)
-		return h
-	}
-	chat := "/v1/chat/completions"
-	targets := []bench.Target{
-		{Name: "direct", URL: b.upstream + chat, Header: user},
-		{Name: "httputil.ReverseProxy", URL: b.reverse + chat, Header: user},
-		{Name: "hindsight, nothing recorded", URL: b.proxy + chat, Header: with("off")},
-		{Name: "hindsight, memory off", URL: b.proxy + chat, Header: with("write")},
-		{Name: fmt.Sprintf("hindsight, recall in %d memories", cmd.Memories), URL: b.proxy + chat, Header: with("on")},
-	}
-	small := func(n int) []byte {
-		return fmt.Appendf(nil, `{"model":"bench-1","messages":[{"role":"user","content":"Request %d: which port does the %s service use in %s?"}]}`,
-			n, benchThings[n%len(benchThings)], benchPlaces[n/7%len(benchPlaces)])
-	}
-	loads := []bench.Load{
-		{Name: "small body, 1 connection", Body: small, Conns: 1, For: cmd.For},
-		{Name: "small body, 32 connections", Body: small, Conns: 32, For: cmd.For},
-	}
-	rows, err := bench.Compare(ctx, targets, loads, cmd.Rounds, os.Stderr)
-	if err != nil {
-		return err
-	}
-	asked := 0
-	for _, r := range rows {
-		if r.Failed > 0 {
-			return fmt.Errorf("%d requests to %s failed", r.Failed, r.Target)
-		}
-		if r.Target == targets[3].Name || r.Target == targets[4].Name {
-			asked += r.Requests
+	r := &benchReport{Machine: bench.Machine(), Rounds: cmd.Rounds, For: cmd.For.String(), Memories: cmd.Memories, Nginx: b.nginx != ""}
+	if cmd.Full {
+		if err := cmd.memory(ctx, b, r); err != nil {
+			return err
 		}
 	}
-	kept, err := b.journalled(ctx)
-	if err != nil {
+	if err := cmd.speed(ctx, b, r); err != nil {
 		return err
+	}
+	fmt.Fprintf(os.Stderr, "\r%80s\r", "")
+	if cmd.Into != "" {
+		if err := r.into(cmd.Into); err != nil {
+			return err
+		}
 	}
 	if a.json {
-		return json.NewEncoder(out).Encode(map[string]any{"rows": rows, "requests_to_record": asked, "exchanges_journalled": kept, "machine": bench.Machine()})
+		return json.NewEncoder(a.out).Encode(r)
 	}
-	fmt.Fprintf(out, "%s; %d rounds of %s, interleaved; median (least to most)\n\n", bench.Machine(), cmd.Rounds, cmd.For)
-	bench.Print(out, rows)
-	fmt.Fprintf(out, "\n\"memory off\" records every exchange and injects nothing, as `serve` does for a user without memories.\nRequests to record: %d. Exchanges journalled: %d.\n", asked, kept)
+	_, err = fmt.Fprint(a.out, r.markdown())
+	return err
+}
+
+// speed drives all targets in turn, under every load.
+func (cmd *benchProxyCmd) speed(ctx context.Context, b *benchStack, r *benchReport) error {
+	targets, server, err := b.lineUp(ctx)
+	if err != nil {
+		return err
+	}
+	loads := []bench.Load{
+		{Name: "small body, 1 connection", Script: bench.Small, Conns: 1, For: cmd.For},
+		{Name: "small body, 32 connections", Script: bench.Small, Conns: 32, For: cmd.For},
+	}
+	if cmd.Full {
+		histories := bench.Histories(100_000, 60)
+		events := bench.Events(100, 0)
+		loads = append(loads,
+			bench.Load{Name: "history of 100 KB, 1 connection", Script: histories, Conns: 1, For: cmd.For},
+			bench.Load{Name: "history of 100 KB, 32 connections", Script: histories, Conns: 32, For: cmd.For},
+			bench.Load{Name: "stream of 100 events, 1 connection", Script: bench.Streaming, Header: events, Conns: 1, For: cmd.For},
+			bench.Load{Name: "stream of 100 events, 32 connections", Script: bench.Streaming, Header: events, Conns: 32, For: cmd.For},
+		)
+	}
+	if r.Rows, err = bench.Compare(ctx, targets, loads, cmd.Rounds, os.Stderr); err != nil {
+		return err
+	}
+	records, rivals := map[string]bool{}, map[string]bool{}
+	for _, c := range b.contestants {
+		records[c.name], rivals[c.name] = c.records, c.kind == "reverse" || c.kind == "nginx"
+	}
+	for _, row := range r.Rows {
+		if row.Failed > 0 && !rivals[row.Target] {
+			return fmt.Errorf("%d requests to %s failed", row.Failed, row.Target)
+		}
+		if records[row.Target] {
+			r.Asked += row.Requests
+		}
+	}
+	if cmd.Full {
+		if r.Ways, err = bench.Streams(ctx, targets, cmd.Rounds, benchStreams, 100, time.Millisecond, os.Stderr); err != nil {
+			return err
+		}
+		for _, w := range r.Ways {
+			if records[w.Target] {
+				r.Asked += cmd.Rounds * benchStreams
+			}
+		}
+	}
+	r.Kept, err = server.journalled(ctx)
+	return err
+}
+
+// benchStreams is how many paced streams each target gets in a round.
+const benchStreams = 10
+
+// memory measures fresh processes: one at rest, then each contestant's with
+// many requests held open.
+func (cmd *benchProxyCmd) memory(ctx context.Context, b *benchStack, r *benchReport) error {
+	fmt.Fprintf(os.Stderr, "\ran idle server, for %s%40s", cmd.Idle, "")
+	var err error
+	if r.Footprints, err = b.idle(ctx, cmd.Idle); err != nil {
+		return err
+	}
+	held := make([]bench.Footprint, len(b.contestants)-1)
+	script := bench.Histories(150_000, 60)
+	for round := range cmd.Rounds {
+		for i, c := range b.contestants[1:] {
+			fmt.Fprintf(os.Stderr, "\rround %d of %d: %d requests held, %s%30s", round+1, cmd.Rounds, cmd.Held, c.name, "")
+			p, err := c.start(ctx)
+			if err != nil {
+				return err
+			}
+			peak, err := bench.Hold(ctx, c.target(p), b.upstream.url, cmd.Held, script)
+			p.stop()
+			if err != nil {
+				return err
+			}
+			held[i].State, held[i].Target = fmt.Sprintf("peak with %d requests of 150 KB held open", cmd.Held), c.name
+			held[i].Add(peak)
+		}
+	}
+	r.Footprints = append(r.Footprints, held...)
 	return nil
 }

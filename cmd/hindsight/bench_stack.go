@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"hindsight/internal/bench"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 )
@@ -19,19 +19,30 @@ import (
 const (
 	benchUser  = "bench"
 	benchToken = "benchmark-admin-token"
+	benchChat  = "/v1/chat/completions"
 )
 
-// What the benchmark's memories and questions are made of.
-var (
-	benchThings = []string{"billing", "search", "login", "report", "mail", "upload", "invoice", "gateway", "queue", "export", "metrics", "backup"}
-	benchPlaces = []string{"staging", "production", "Oslo", "Berlin", "the lab", "the test cluster", "Shanghai", "the old data centre"}
-)
-
-// benchStack is the processes of one benchmark.
+// benchStack is one benchmark: its upstream, who competes, and the processes
+// that run.
 type benchStack struct {
-	procs                           []*exec.Cmd
-	dir                             string
-	upstream, reverse, proxy, admin string
+	dir         string
+	nginx       string // where it is; empty: not found
+	upstream    *benchProcess
+	contestants []contestant // the first is the direct one, the second the yardstick
+	running     []*benchProcess
+}
+
+// contestant is one way to the upstream.
+type contestant struct {
+	name    string
+	kind    string // contestants of a kind share a process when they compete
+	header  http.Header
+	records bool
+	start   func(context.Context) (*benchProcess, error)
+}
+
+func (c contestant) target(p *benchProcess) bench.Target {
+	return bench.Target{Name: c.name, URL: p.url + benchChat, Header: c.header, PID: p.pid()}
 }
 
 func startBench(ctx context.Context, memories int) (_ *benchStack, err error) {
@@ -44,125 +55,146 @@ func startBench(ctx context.Context, memories int) (_ *benchStack, err error) {
 	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
 		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
 	}
-	if err := fillBench(ctx, b.dir, memories); err != nil {
+	if err := fillBench(ctx, filepath.Join(b.dir, "filled"), memories); err != nil {
 		return nil, err
 	}
-	var up, rev, proxy, admin string
-	for _, a := range []*string{&up, &rev, &proxy, &admin} {
-		if *a, err = anyAddress(); err != nil {
-			return nil, err
+	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
+		return nil, err
+	}
+	b.nginx, _ = exec.LookPath("nginx") // without it the report says so
+	mode := func(mode string) http.Header {
+		return http.Header{"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"}, "Hindsight-Memory": {mode}}
+	}
+	plain := mode("off")
+	b.contestants = []contestant{
+		{name: "direct", kind: "direct", header: plain},
+		{name: "httputil.ReverseProxy", kind: "reverse", header: plain, start: b.reverse},
+	}
+	if b.nginx != "" {
+		b.contestants = append(b.contestants, contestant{name: "nginx", kind: "nginx", header: plain, start: b.serveNginx})
+	}
+	b.contestants = append(b.contestants,
+		contestant{name: "hindsight, nothing recorded", kind: "hindsight", header: plain, start: b.serve},
+		contestant{name: "hindsight, memory off", kind: "hindsight", header: mode("write"), start: b.serve, records: true},
+		contestant{name: fmt.Sprintf("hindsight, recall in %d memories", memories), kind: "hindsight", header: mode("on"), start: b.serve, records: true},
+	)
+	return b, nil
+}
+
+// lineUp starts one process of each kind. server is Hindsight's.
+func (b *benchStack) lineUp(ctx context.Context) (targets []bench.Target, server *benchProcess, err error) {
+	started := map[string]*benchProcess{"direct": {url: b.upstream.url}}
+	for _, c := range b.contestants {
+		if started[c.kind] == nil {
+			if started[c.kind], err = c.start(ctx); err != nil {
+				return nil, nil, err
+			}
 		}
+		targets = append(targets, c.target(started[c.kind]))
 	}
-	b.upstream, b.reverse, b.proxy, b.admin = "http://"+up, "http://"+rev, "http://"+proxy, "http://"+admin
-	if err := b.run(nil, "bench", "upstream", "--listen", up); err != nil {
-		return nil, err
-	}
-	if err := b.run(nil, "bench", "reverse-proxy", "--listen", rev, "--to", b.upstream); err != nil {
-		return nil, err
-	}
-	if err := b.run([]string{
-		"LLM_API_BASE=" + b.upstream + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_DATA_DIR=" + b.dir, "HINDSIGHT_TENANT=bench",
-		"HINDSIGHT_LISTEN=" + proxy, "HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error",
-	}, "serve"); err != nil {
-		return nil, err
-	}
-	return b, b.ready(ctx, up, rev)
+	return targets, started["hindsight"], nil
 }
 
-// run starts this binary once more.
-func (b *benchStack) run(env []string, args ...string) error {
-	self, err := os.Executable()
+func (b *benchStack) reverse(ctx context.Context) (*benchProcess, error) {
+	return b.own(ctx, nil, "bench", "reverse-proxy", "--to", b.upstream.url)
+}
+
+// serve starts Hindsight over a copy of the memories.
+func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
+	dir, err := os.MkdirTemp(b.dir, "data")
 	if err != nil {
-		return fmt.Errorf("find this binary: %w", err)
+		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
 	}
-	cmd := exec.Command(self, args...) //nolint:noctx // stop ends it
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", args[0], err)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(b.dir, "filled"))); err != nil {
+		return nil, fmt.Errorf("copy the benchmark's memories: %w", err)
 	}
-	b.procs = append(b.procs, cmd)
-	return nil
+	admin, err := anyAddress()
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.own(ctx, []string{
+		"LLM_API_BASE=" + b.upstream.url + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_DATA_DIR=" + dir, "HINDSIGHT_TENANT=bench",
+		"HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error",
+	}, "serve")
+	if err != nil {
+		return nil, err
+	}
+	p.admin, p.gentle, p.dir = "http://"+admin, true, dir
+	return p, until(ctx, "memory isn't on", func() bool {
+		body, err := fetch(ctx, http.MethodGet, p.admin+"/readyz", "")
+		return err == nil && strings.Contains(string(body), `"memory":"on"`)
+	})
 }
 
-func (b *benchStack) stop() {
-	for _, p := range b.procs {
-		_ = p.Process.Kill() // gone already is as good
-		_ = p.Wait()         // killed: its exit code says nothing
+func (b *benchStack) serveNginx(ctx context.Context) (*benchProcess, error) {
+	address, err := anyAddress()
+	if err != nil {
+		return nil, err
 	}
-	_ = os.RemoveAll(b.dir)
+	dir, err := os.MkdirTemp(b.dir, "nginx")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for nginx: %w", err)
+	}
+	conf := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(conf, []byte(bench.NginxConfig(address, strings.TrimPrefix(b.upstream.url, "http://"), dir)), 0o600); err != nil {
+		return nil, fmt.Errorf("configure nginx: %w", err)
+	}
+	user := ""
+	if os.Getuid() == 0 {
+		user = " user root;" // the files are this user's
+	}
+	p, err := b.run(ctx, address, nil, b.nginx, "-c", conf, "-p", dir, "-e", filepath.Join(dir, "error.log"), "-g", "daemon off;"+user)
+	if err != nil {
+		return nil, err
+	}
+	p.gentle = true
+	return p, nil
 }
 
-func (b *benchStack) ready(ctx context.Context, listeners ...string) error {
+// idle reads the memory of a server that nobody asks anything, and again when
+// it has looked through its memories once.
+func (b *benchStack) idle(ctx context.Context, after time.Duration) ([]bench.Footprint, error) {
+	start := time.Now()
+	p, err := b.serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	recall := b.contestants[len(b.contestants)-1]
+	states := []bench.Footprint{{State: fmt.Sprintf("%s after start", after), Target: "hindsight"}, {State: "after one recall", Target: recall.name}}
+	select {
+	case <-time.After(time.Until(start.Add(after))):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	states[0].Add(bench.RssAnon(p.pid()))
+	if _, err := bench.Compare(ctx, []bench.Target{recall.target(p), recall.target(p)},
+		[]bench.Load{{Script: bench.Small, Conns: 1, For: time.Millisecond}}, 1, os.Stderr); err != nil {
+		return nil, err
+	}
+	states[1].Add(bench.RssAnon(p.pid()))
+	return states, nil
+}
+
+// until waits for a condition.
+func until(ctx context.Context, not string, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	var d net.Dialer
-	up := func() bool {
-		for _, a := range listeners {
-			c, err := d.DialContext(ctx, "tcp", a)
-			if err != nil {
-				return false
-			}
-			_ = c.Close()
-		}
-		body, err := fetch(ctx, http.MethodGet, b.admin+"/readyz", "")
-		return err == nil && strings.Contains(string(body), `"memory":"on"`)
-	}
-	for !up() {
+	for !done() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the benchmark's servers aren't up after 20 s")
+			return errors.New("after 20 s, " + not)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	return nil
 }
 
-// journalled is how many exchanges `serve` has written, by its own metric,
-// once that stands still.
-func (b *benchStack) journalled(ctx context.Context) (int, error) {
-	last := -1
-	for {
-		n, err := b.metric(ctx, journalledMetric)
-		if err != nil {
-			return 0, err
-		}
-		if n == last {
-			return n, nil
-		}
-		last = n
-		select {
-		case <-ctx.Done():
-			return n, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
-		}
+func (b *benchStack) stop() {
+	for _, p := range b.running {
+		p.stop()
 	}
-}
-
-func (b *benchStack) metric(ctx context.Context, name string) (int, error) {
-	body, err := fetch(ctx, http.MethodGet, b.admin+"/metrics", benchToken)
-	if err != nil {
-		return 0, err
-	}
-	for sc := bufio.NewScanner(strings.NewReader(string(body))); sc.Scan(); {
-		if v, ok := strings.CutPrefix(sc.Text(), name+" "); ok {
-			f, err := strconv.ParseFloat(v, 64)
-			return int(f), err
-		}
-	}
-	return 0, fmt.Errorf("no metric %s", name)
-}
-
-// journalledMetric counts the ended exchanges that are on disk.
-const journalledMetric = "hindsight_journal_exchanges_total"
-
-// anyAddress is a loopback address with a port that is free now.
-func anyAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return ln.Addr().String(), ln.Close()
+	_ = os.RemoveAll(b.dir)
 }
 
 // fillBench writes the memories that recall will look through.
@@ -180,7 +212,7 @@ func fillBench(ctx context.Context, dir string, n int) error {
 	}
 	for i := range n {
 		text := fmt.Sprintf("The %s service in %s listens on port %d and is restarted by script %d.",
-			benchThings[i%len(benchThings)], benchPlaces[i/len(benchThings)%len(benchPlaces)], 1024+i, i)
+			bench.Things[i%len(bench.Things)], bench.Places[i/len(bench.Things)%len(bench.Places)], 1024+i, i)
 		if _, _, err := st.PutMemory(ctx, store.Memory{
 			Tenant: "bench", Scope: store.UserScope(benchUser), Type: store.UserFact, Text: text,
 			Importance: 0.7, Confidence: 1, AttributedTo: store.ByUser,

@@ -12,6 +12,7 @@ import (
 // Config is the configuration, checked and typed, grouped by who reads it.
 type Config struct {
 	Listen        string // the proxy's address
+	Listener      ListenConfig
 	Upstream      UpstreamConfig
 	Admin         AdminConfig
 	MetricsListen string // empty: none
@@ -35,7 +36,15 @@ type UpstreamConfig struct {
 	Key           string
 	WebSocket     string // fallback or tunnel
 	MaxBody       int64  // bytes
+	MaxInFlight   int64  // bytes of all bodies and copies of answers
 	HeaderTimeout time.Duration
+	FirstByte     time.Duration // 0: no limit
+}
+
+// ListenConfig is for the proxy's own listener.
+type ListenConfig struct {
+	CertFile, KeyFile string // empty: plain HTTP
+	Grace             time.Duration
 }
 
 // AdminConfig is for the management API.
@@ -134,6 +143,7 @@ type InjectConfig struct {
 	TopK     int
 	Tokens   int
 	Deadline time.Duration
+	Ranking  string // bounded or additive
 	Position string // user_head or user_tail
 	Array    string // part or inline
 }
@@ -175,7 +185,13 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Key:           d.token(s.LLMAPIKey, 1),
 			WebSocket:     d.word(s.WireWebsocket, "fallback", "tunnel"),
 			MaxBody:       d.size(s.MaxBody),
+			MaxInFlight:   d.size(s.MaxInFlight),
 			HeaderTimeout: d.duration(s.HeaderTimeout, 100*time.Millisecond, 10*time.Minute),
+			FirstByte:     d.duration(s.FirstByteTimeout, 0, 24*time.Hour),
+		},
+		Listener: ListenConfig{
+			CertFile: d.file(s.TLSCertFile), KeyFile: d.file(s.TLSKeyFile),
+			Grace: d.duration(s.DrainGrace, time.Second, 24*time.Hour),
 		},
 		Admin: AdminConfig{
 			Listen: d.address(s.AdminListen),
@@ -208,6 +224,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			TopK:     d.number(s.TopK, 1, 50),
 			Tokens:   d.number(s.InjectTokens, 1, 8000),
 			Deadline: d.duration(s.RecallDeadline, time.Millisecond, 10*time.Second),
+			Ranking:  d.word(s.Ranking, "bounded", "additive"),
 			Position: d.word(s.Position, "user_head", "user_tail"),
 			Array:    d.word(s.Array, "part", "inline"),
 		},

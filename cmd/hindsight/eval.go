@@ -14,6 +14,8 @@ import (
 
 // evalCmd measures the product on data that isn't part of it.
 type evalCmd struct {
+	Recall  evalRecallCmd  `cmd:"" help:"Measure what is found, and when the gate keeps quiet, on labelled questions."`
+	Harm    evalHarmCmd    `cmd:"" help:"Ask a model eighty tasks with and without notes, and look for what the notes spoil."`
 	Clients evalClientsCmd `cmd:"" help:"Replay captured requests of real clients and check whose they are, which conversation, and what a person typed."`
 }
 
@@ -47,8 +49,8 @@ func (c *evalClientsCmd) Run(ctx context.Context, a *app) error {
 		}
 	} else {
 		for _, r := range reports {
-			fmt.Fprintf(a.out, "%-20s %3d chat requests, %2d turns, %2d side calls, %2d sessions, %2d of other dialects: %d faults\n",
-				r.Client, r.Requests, r.Turns, r.Side, r.Sessions, r.Other, len(r.Faults))
+			fmt.Fprintf(a.out, "%-20s %3d requests, %2d turns, %2d side calls, %2d of sub-agents, %2d sessions, %2d not replayed: %d faults\n",
+				r.Client, r.Requests, r.Turns, r.Side, r.Subagents, r.Sessions, r.Other, len(r.Faults))
 			for _, f := range r.Faults {
 				fmt.Fprintln(a.out, "  ", f)
 			}

@@ -1,6 +1,9 @@
 package main
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // serveCmd is `hindsight serve`.
 type serveCmd struct {
@@ -13,5 +16,10 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	var pacer sync.WaitGroup
+	defer pacer.Wait()
+	pacing, stop := context.WithCancel(ctx)
+	defer stop()
+	pacer.Go(func() { paceGC(pacing) })
 	return runServe(ctx, cfg)
 }

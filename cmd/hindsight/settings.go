@@ -17,7 +17,9 @@ type settings struct {
 	LLMAPIKeyFile       setting `name:"llm-api-key-file" key:"llm.api_key_file" also:"LLM_API_KEY_FILE" group:"upstream" placeholder:"PATH" help:"A file with it."`
 	WireWebsocket       setting `name:"wire-websocket" key:"wire.websocket" def:"fallback" group:"upstream" placeholder:"WORD" help:"WebSockets on the responses route: fallback (to HTTP, with memory) or tunnel."`
 	MaxBody             setting `name:"max-body" key:"max_body" def:"64MiB" group:"upstream" placeholder:"SIZE" help:"Largest request body."`
+	MaxInFlight         setting `name:"max-in-flight" key:"max_in_flight" def:"512MiB" group:"upstream" placeholder:"SIZE" help:"Bytes of all request bodies and copies of answers that are held at a time; above it requests pass without memory."`
 	HeaderTimeout       setting `name:"header-timeout" key:"header_timeout" def:"10s" group:"upstream" placeholder:"TIME" help:"How long a client may take to send its headers."`
+	FirstByteTimeout    setting `name:"upstream-first-byte-timeout" key:"upstream.first_byte_timeout" def:"0s" group:"upstream" placeholder:"TIME" help:"How long the upstream may take to begin its answer; 0s: as long as it likes."`
 
 	Listen        setting `name:"listen" key:"listen" def:"127.0.0.1:8080" group:"listeners" placeholder:"ADDRESS" help:"The proxy."`
 	AdminListen   setting `name:"admin-listen" key:"admin.listen" def:"127.0.0.1:8081" group:"listeners" placeholder:"ADDRESS" help:"The management API."`
@@ -25,6 +27,9 @@ type settings struct {
 	AdminTokFile  setting `name:"admin-token-file" key:"admin.token_file" group:"listeners" placeholder:"PATH" help:"A file with it."`
 	AdminHosts    setting `name:"admin-hosts" key:"admin.hosts" group:"listeners" placeholder:"NAMES" help:"Further Host values that the management API answers to."`
 	MetricsListen setting `name:"metrics-listen" key:"metrics.listen" group:"listeners" placeholder:"ADDRESS" help:"A listener for /metrics alone, without a token."`
+	DrainGrace    setting `name:"drain-grace" key:"drain.grace" def:"10m" group:"listeners" placeholder:"TIME" help:"How long streams may go on after SIGTERM."`
+	TLSCertFile   setting `name:"tls-cert-file" key:"tls.cert_file" group:"listeners" placeholder:"PATH" help:"The proxy listens with TLS, with this certificate (PEM, its chain included)."`
+	TLSKeyFile    setting `name:"tls-key-file" key:"tls.key_file" group:"listeners" placeholder:"PATH" help:"The certificate's key (PEM)."`
 
 	Tenant          setting `name:"tenant" key:"tenant" group:"identity" placeholder:"NAME" help:"The tenant of callers without a key binding."`
 	DefaultUser     setting `name:"default-user" key:"default_user" group:"identity" placeholder:"NAME" help:"The user of requests that name none."`

@@ -36,6 +36,7 @@ type stack struct {
 	index   *index.Index
 	tracker *session.Tracker
 	proxy   *proxy.Server
+	records ended
 	runner  *hreflect.Runner
 	api     *admin.API
 	metrics http.Handler
@@ -100,15 +101,16 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	s.index = index.New(index.Config{}, s.store)
 	engine, err := inject.New(inject.Config{
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
-		Grants: grantsOf(cfg.Grants),
+		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),
 	}, s.index, s.store, s.store, s.log, reg)
 	if err != nil {
 		return err
 	}
+	s.records = newEnded(s.store)
 	if s.tracker, err = newTracker(cfg, s.store, s.log, reg); err != nil {
 		return err
 	}
-	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.store}, s.memoryState, s.log, reg); err != nil {
+	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
 		return err
 	}
 	if s.runner, err = newRunner(cfg, s.store, lent{s.tracker, s.store}, s.log, reg); err != nil {
@@ -131,6 +133,7 @@ func (s *stack) run(ctx context.Context) error {
 	rest, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var others sync.WaitGroup
 	others.Go(func() { s.runner.Run(rest) })
+	others.Go(func() { s.records.tell(rest, s.store.Flush, s.runner.Wake) })
 	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
 	others.Go(func() { s.owner(rest) })
 	serveHTTP(rest, &others, s.listeners.admin, s.api.Handler(), s.log)
@@ -283,7 +286,14 @@ func (l lent) Credential(id string) (header, value string, ok bool) {
 	return c.Header, c.Value, true
 }
 
-func (s *stack) proxyURL() string { return "http://" + s.listeners.proxy.Addr().String() }
+func (s *stack) proxyURL() string {
+	scheme := "http://"
+	if s.cfg.Listener.CertFile != "" {
+		scheme = "https://"
+	}
+	return scheme + s.listeners.proxy.Addr().String()
+}
+
 func (s *stack) adminURL() string { return "http://" + s.listeners.admin.Addr().String() }
 
 // token is the management API's bearer token.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"os"
@@ -20,12 +21,28 @@ func (d decoder) together(s *settings, c Config, serve bool) {
 			d.ps.add(pair[1], "is the same address as "+pair[0].label(), "Choose another port.")
 		}
 	}
+	d.certificate(s, c.Listener)
 	if c.Auth.Mode == "keys" {
 		if len(c.Auth.Keys) == 0 && s.AuthKeys.raw == "" {
 			d.ps.add(s.AuthMode, "needs auth.keys, which is empty", "Add a key, or set auth.mode to passthrough.")
 		}
 		if c.Upstream.Key == "" && s.LLMAPIKey.raw == "" {
 			d.ps.add(s.AuthMode, "needs LLM_API_KEY, which isn't set", "Set the upstream's key: callers don't bring one.")
+		}
+	}
+}
+
+// certificate checks that the listener's certificate and key are a pair.
+func (d decoder) certificate(s *settings, c ListenConfig) {
+	cert, key := s.TLSCertFile, s.TLSKeyFile
+	switch {
+	case cert.raw == "" && key.raw != "":
+		d.ps.add(key, "is given without "+cert.label(), "Name the certificate too, or leave both out.")
+	case cert.raw != "" && key.raw == "":
+		d.ps.add(cert, "is given without "+key.label(), "Name the key too, or leave both out.")
+	case c.CertFile != "" && c.KeyFile != "":
+		if _, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile); err != nil {
+			d.ps.add(cert, "makes no pair with "+key.label()+": "+err.Error(), "Give a certificate and its own key, both PEM and without a passphrase.")
 		}
 	}
 }
@@ -44,11 +61,7 @@ func (d decoder) notYet(s *settings) {
 		}
 	}
 	d.only(s.Embedder, "none", "vectors aren't built into this version")
-	d.word(s.Ranking, "bounded", "additive")
 	d.word(s.Strategy, "classify", "score", "contrast")
-	if s.Ranking.raw == "additive" {
-		d.only(s.Ranking, "bounded", "this version has the bounded ranking alone")
-	}
 	if s.Strategy.raw == "score" || s.Strategy.raw == "contrast" {
 		d.only(s.Strategy, "classify", "this version has that strategy alone")
 	}

@@ -9,6 +9,10 @@ import (
 // versionCmd is `hindsight version`.
 type versionCmd struct{}
 
+// version is stamped by the linker (see the Makefile); empty: what the compiler
+// knows.
+var version string
+
 // build says what this binary was made from.
 type build struct {
 	Version  string `json:"version"`
@@ -25,7 +29,10 @@ func thisBuild() build {
 	if !ok {
 		return b
 	}
-	if info.Main.Version != "" {
+	switch {
+	case version != "":
+		b.Version = version
+	case info.Main.Version != "":
 		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {

@@ -13,6 +13,8 @@ import (
 	"hindsight/proxy"
 	"hindsight/proxy/dialect"
 	"hindsight/proxy/dialect/chat"
+	"hindsight/proxy/dialect/messages"
+	"hindsight/proxy/dialect/responses"
 	"hindsight/proxy/session"
 	"hindsight/proxy/session/clients"
 	hreflect "hindsight/reflect"
@@ -31,7 +33,11 @@ func newLogger(cfg LogConfig) *slog.Logger {
 
 // routes are the memory routes. Azure's path ends the same way.
 func routes() []proxy.Route {
-	return []proxy.Route{{Suffix: "/chat/completions", Dialect: chat.Dialect{}}}
+	return []proxy.Route{
+		{Suffix: "/chat/completions", Dialect: chat.Dialect{}},
+		{Suffix: "/messages", Dialect: messages.Dialect{}},
+		{Suffix: "/responses", Dialect: responses.Dialect{}},
+	}
 }
 
 func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *slog.Logger, reg prometheus.Registerer) (*proxy.Server, error) {
@@ -41,7 +47,9 @@ func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *
 		Routes:           routes(),
 		Splice:           dialect.SpliceOptions{Tail: cfg.Inject.Position == "user_tail", Inline: cfg.Inject.Array == "inline"},
 		TunnelWebSockets: cfg.Upstream.WebSocket == "tunnel",
-		MaxBody:          cfg.Upstream.MaxBody, HeaderTimeout: cfg.Upstream.HeaderTimeout,
+		MaxBody:          cfg.Upstream.MaxBody, MaxInFlight: cfg.Upstream.MaxInFlight,
+		HeaderTimeout: cfg.Upstream.HeaderTimeout, FirstByteTimeout: cfg.Upstream.FirstByte,
+		Grace: cfg.Listener.Grace, CertFile: cfg.Listener.CertFile, KeyFile: cfg.Listener.KeyFile,
 		RecallDeadline: cfg.Inject.Deadline, Memory: state,
 	}, mem, log, reg)
 }

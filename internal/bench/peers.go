@@ -1,32 +1,13 @@
 package bench
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
-
-// answer is what the benchmark's upstream says: an ordinary small completion.
-const answer = `{"id":"chatcmpl-0123456789abcdef01234567","object":"chat.completion","created":1700000000,"model":"bench-1",` +
-	`"choices":[{"index":0,"message":{"role":"assistant","content":"The build passes; two tests were slow."},"finish_reason":"stop"}],` +
-	`"usage":{"prompt_tokens":42,"completion_tokens":9,"total_tokens":51}}`
-
-// ServeUpstream answers every request with the same completion, as fast as it
-// can, until the listener is closed.
-func ServeUpstream(ln net.Listener) error {
-	s := &fasthttp.Server{
-		MaxRequestBodySize: 128 << 20, NoDefaultServerHeader: true,
-		Handler: func(c *fasthttp.RequestCtx) {
-			c.SetContentType("application/json")
-			c.SetBodyString(answer)
-		},
-	}
-	return s.Serve(ln)
-}
 
 // ServeReverseProxy runs Go's own reverse proxy in front of the upstream: the
 // yardstick. Its idle pool is as large as ours, so that it doesn't lose by
@@ -40,6 +21,45 @@ func ServeReverseProxy(ln net.Listener, upstream *url.URL) error {
 		},
 		FlushInterval: -1, // as a proxy of streams has to
 	}
-	s := &http.Server{Handler: rp, ReadHeaderTimeout: 10 * time.Second}
+	h := func(w http.ResponseWriter, r *http.Request) {
+		// Or the server closes the request's body when the answer begins, while
+		// its end is still being sent on, and the upstream's connection breaks.
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 can
+		rp.ServeHTTP(w, r)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(h), ReadHeaderTimeout: 10 * time.Second}
 	return s.Serve(ln)
+}
+
+// NginxConfig is nginx as a proxy of streams: kept connections, nothing
+// buffered, no log. Its files stay in dir.
+func NginxConfig(listen, upstream, dir string) string {
+	return fmt.Sprintf(`worker_processes auto;
+worker_rlimit_nofile 16384;
+pid %[3]s/nginx.pid;
+error_log %[3]s/error.log crit;
+events { worker_connections 8192; }
+http {
+	access_log off;
+	client_body_temp_path %[3]s/body;
+	proxy_temp_path %[3]s/proxy;
+	fastcgi_temp_path %[3]s/fastcgi;
+	uwsgi_temp_path %[3]s/uwsgi;
+	scgi_temp_path %[3]s/scgi;
+	keepalive_requests 100000000;
+	upstream model { server %[2]s; keepalive 1024; keepalive_requests 100000000; }
+	server {
+		listen %[1]s;
+		client_max_body_size 0;
+		location / {
+			proxy_pass http://model;
+			proxy_http_version 1.1;
+			proxy_set_header Connection "";
+			proxy_buffering off;
+			proxy_request_buffering off;
+			proxy_read_timeout 1h;
+		}
+	}
+}
+`, listen, upstream, dir)
 }

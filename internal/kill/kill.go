@@ -157,7 +157,7 @@ func (c *child) kill() {
 }
 
 func freePort() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a loopback listener that closes at once
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}

@@ -60,10 +60,10 @@ func talk(ctx context.Context, c *child, worker string, all *told) error {
 			fact := fmt.Sprintf("My code%s is %d.", letters(fmt.Sprintf("%s-%d-%d", worker, n, turn)), 10_000+n*10+turn)
 			history = append(history, map[string]string{"role": "user", "content": fact})
 			x, err := say(ctx, c, worker, history, turn%2 == 1)
-			if err != nil {
-				if ctx.Err() != nil || childGone(c) {
-					return nil
-				}
+			switch {
+			case err != nil && (ctx.Err() != nil || childGone(c)):
+				return nil //nolint:nilerr // the kill has come: its error is what was wanted
+			case err != nil:
 				return err
 			}
 			x.fact, x.user, session = fact, worker, x.session
@@ -164,7 +164,7 @@ func call(ctx context.Context, method, u string, body []byte, prepare func(*http
 	req.Header.Set("Authorization", "Bearer "+token)
 	see := func(*http.Response) {}
 	if prepare != nil {
-		see = prepare(req)
+		see = prepare(req) //nolint:bodyclose // it returns a function, not an answer
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -69,6 +69,7 @@ func (a *API) listSessions(ctx context.Context, in *sessionsInput) (*sessionsOut
 	if err != nil {
 		return nil, err
 	}
+	a.settled(ctx)
 	page, next, err := a.cfg.Store.Sessions(ctx, store.SessionFilter{
 		Tenant: tenant, Scope: sc, External: in.External, Parent: in.Parent,
 		State: store.SessionState(in.State), Limit: in.Limit, Cursor: in.Cursor,
@@ -85,6 +86,16 @@ func (a *API) listSessions(ctx context.Context, in *sessionsInput) (*sessionsOut
 	return out, nil
 }
 
+// settled lets answers that clients have read come to the disk before somebody
+// looks: what was just said is there to be seen. It isn't worth an error.
+func (a *API) settled(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := a.cfg.Closer.Settle(ctx); err != nil {
+		a.log.Debug("look without the last answers", "error", err)
+	}
+}
+
 // SessionPath names a session.
 type SessionPath struct {
 	ID     string `path:"id" maxLength:"1000" doc:"Hindsight's id, or the client's own one where it names one session of the tenant."`
@@ -95,6 +106,7 @@ func (s SessionPath) what() string { return fmt.Sprintf("session %q", s.ID) }
 
 // session finds a session by Hindsight's id, else by the client's own.
 func (a *API) session(ctx context.Context, in SessionPath) (store.Session, error) {
+	a.settled(ctx)
 	s, err := a.cfg.Store.FindSession(ctx, in.ID)
 	if !errors.Is(err, store.ErrNotFound) {
 		return s, a.fail(in.what(), err)
@@ -185,6 +197,7 @@ type whyInput struct {
 type whyOutput struct{ Body store.Why }
 
 func (a *API) why(ctx context.Context, in *whyInput) (*whyOutput, error) {
+	a.settled(ctx)
 	w, err := a.cfg.Store.Why(ctx, in.ID)
 	if err != nil {
 		return nil, a.fail(fmt.Sprintf("a record of why for exchange %q", in.ID), err)

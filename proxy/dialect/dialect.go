@@ -26,10 +26,11 @@ type Dialect interface {
 	// change while it is used. The error wraps [ErrUnknown] and says what the
 	// scanner met; the body's text is never part of it.
 	Scan(body []byte) (*Request, error)
-	// Splice returns the body with each block inserted at the head (or tail)
-	// of its message; everything else stays byte-identical. Without blocks it
-	// returns req.Body itself. An error means that a message can't take a block.
-	Splice(req *Request, blocks []Block, opt SpliceOptions) ([]byte, error)
+	// Inserts says which bytes go where, so that each block stands at the head
+	// (or tail) of its message; everything else stays byte-identical. They come
+	// in the order of their places, no two at one. An error means that a message
+	// can't take a block.
+	Inserts(req *Request, blocks []Block, opt SpliceOptions) ([]Insert, error)
 	// ReadAnswer reads a whole or cut answer: JSON, or an event stream when
 	// stream is set. It never fails: what it can't read it leaves out.
 	ReadAnswer(raw []byte, stream bool) Answer
@@ -44,6 +45,24 @@ type Dialect interface {
 type Block struct {
 	Message int
 	Text    string
+}
+
+// Insert is a piece to put into a body before its byte At.
+type Insert struct {
+	At    int
+	Bytes []byte
+}
+
+// Splice is the body with the inserts, as the pieces that it is made of: the
+// body is shared, not copied.
+func Splice(body []byte, inserts []Insert) [][]byte {
+	pieces := make([][]byte, 0, 2*len(inserts)+1)
+	done := 0
+	for _, in := range inserts {
+		pieces = append(pieces, body[done:in.At], in.Bytes)
+		done = in.At
+	}
+	return append(pieces, body[done:])
 }
 
 // SpliceOptions say where in its message a block goes (see the configuration:
@@ -191,9 +210,12 @@ func Unquote(lit []byte) string { return scan.Unquote(lit) }
 
 // Answer is what an upstream's answer says, read from its bytes.
 type Answer struct {
-	ID        string // the provider's id of the answer
-	Model     string
-	Text      string // of choice 0
+	ID    string // the provider's id of the answer
+	Model string
+	Text  string // of choice 0
+	// Texts are the texts that make up Text, where the answer came as several
+	// messages, which a client sends back one by one.
+	Texts     []string
 	Reasoning string
 	Calls     []Call
 	ItemIDs   []string // provider's ids of items, where the dialect has them

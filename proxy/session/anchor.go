@@ -26,13 +26,13 @@ type mark struct {
 	alone bool // good by itself, if it was seen in one session only
 }
 
-func (h hasher) textMark(words, text store.Hash) mark {
+func (h *hasher) textMark(words, text store.Hash) mark {
 	return mark{key: h.hash("anchor text", raw(words), raw(text))}
 }
 
 // idMarks are the keys of a provider's id: together with the words before it,
 // and by itself if it has enough random characters.
-func (h hasher) idMarks(id string, words store.Hash) []mark {
+func (h *hasher) idMarks(id string, words store.Hash) []mark {
 	m := []mark{{key: h.hash("anchor id after words", id, raw(words))}}
 	if isRandom(id) {
 		m = append(m, mark{key: h.hash("anchor id", id), alone: true})
@@ -41,12 +41,12 @@ func (h hasher) idMarks(id string, words store.Hash) []mark {
 }
 
 // responseMark is the key of an answer as a whole (previous_response_id).
-func (h hasher) responseMark(id string) mark {
+func (h *hasher) responseMark(id string) mark {
 	return mark{key: h.hash("anchor response", id), alone: true}
 }
 
 // chain is the key of human words that were said one after the other.
-func (h hasher) chain(words []store.Hash) store.Hash {
+func (h *hasher) chain(words []store.Hash) store.Hash {
 	var all strings.Builder
 	for _, w := range words {
 		all.WriteString(raw(w))
@@ -54,7 +54,7 @@ func (h hasher) chain(words []store.Hash) store.Hash {
 	return h.hash("anchor chain", all.String())
 }
 
-func (h hasher) marks(s modelSaid) []mark {
+func (h *hasher) marks(s modelSaid) []mark {
 	var out []mark
 	if s.text != "" {
 		out = append(out, h.textMark(s.words, s.hash))
@@ -66,10 +66,15 @@ func (h hasher) marks(s modelSaid) []mark {
 }
 
 // answerMarks are the keys of an answer that has just been given.
-func (h hasher) answerMarks(a dialect.Answer, words store.Hash) []mark {
+func (h *hasher) answerMarks(a dialect.Answer, words store.Hash) []mark {
 	var out []mark
 	if text, hash := h.said(a.Text, nil, ""); text != "" {
 		out = append(out, h.textMark(words, hash))
+	}
+	for _, part := range a.Texts {
+		if text, hash := h.said(part, nil, ""); text != "" {
+			out = append(out, h.textMark(words, hash))
+		}
 	}
 	for _, c := range a.Calls {
 		if c.ID != "" {
@@ -87,7 +92,7 @@ func (h hasher) answerMarks(a dialect.Answer, words store.Hash) []mark {
 
 // lookUp returns the anchors of each key, memory and disk together. What
 // memory lacks is read in one batch.
-func (k *Tracker) lookUp(ctx context.Context, h hasher, keys []store.Hash) ([][]store.Anchor, error) {
+func (k *Tracker) lookUp(ctx context.Context, h *hasher, keys []store.Hash) ([][]store.Anchor, error) {
 	out := make([][]store.Anchor, len(keys))
 	var missing []store.Hash
 	var at []int

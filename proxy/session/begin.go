@@ -34,13 +34,12 @@ func (k *Tracker) Begin(t *Turn, plan inject.Plan) *store.Exchange {
 	}
 	for _, hash := range w.echoed {
 		if _, ok := l.echoed[hash]; !ok {
-			l.echoed[hash] = struct{}{}
+			note(&l.echoed, hash, struct{}{})
 			x.Echoed = append(x.Echoed, hash)
 		}
 	}
 	l.claim(t, x)
-	out := *x
-	return &out
+	return x // and don't change it any more
 }
 
 // accept settles, once, what a 2xx answer settles: facts about the tenant, the

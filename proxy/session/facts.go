@@ -71,9 +71,7 @@ const saveTimeout = 2 * time.Second
 func (k *Tracker) saveFacts() {
 	k.facts.mu.Lock()
 	unsaved := k.facts.unsaved
-	if len(unsaved) > 0 {
-		k.facts.unsaved = map[string]string{}
-	}
+	k.facts.unsaved = map[string]string{}
 	k.facts.mu.Unlock()
 	if len(unsaved) == 0 {
 		return

@@ -15,17 +15,26 @@ const contextTurns = 8
 // echoes bounds the answers whose return one exchange reports.
 const echoes = 16
 
+// shortAnswer is the bound on an answer, in tokens, below which a request
+// counts as structured.
+const shortAnswer = 64
+
 // fill reads what the request says in its session.
 func (k *Tracker) fill(t *Turn, r *reading, app string) {
 	w := t.work
 	w.length, w.system, w.tools = r.length, r.system, r.req.HasTools
 	w.sent = sent(r.req.Body)
-	t.structured = r.req.Structured
-	if len(r.humans) >= 2 {
+	// So short an answer is a label or a verdict: a preference can only get in
+	// its way.
+	t.structured = r.req.Structured || r.req.MaxTokens > 0 && r.req.MaxTokens < shortAnswer
+	if len(r.humans) >= 2 && !kept(r.req) {
 		w.chain = w.hasher.chain(r.humans)
 	}
+	k.recall(t, r)
 	for i := len(r.models) - 1; i >= 0 && len(w.echoed) < echoes; i-- {
-		w.echoed = append(w.echoed, r.models[i].hash)
+		if m := r.models[i]; !m.echo.IsZero() {
+			w.echoed = append(w.echoed, m.echo)
+		}
 	}
 	keys := k.places(t, r)
 	index, spoken, why := k.rules.LastUser(r.req, app)
@@ -48,34 +57,38 @@ func (k *Tracker) fill(t *Turn, r *reading, app string) {
 }
 
 // places names the user messages in which somebody spoke and returns their
-// keys by message. The key is over the words, the answer before them and the
+// keys by message, zero where there is none. The key is over the words, the answer before them and the
 // session, not over the index: histories lose their beginning, their tool
 // rounds and their decoration from one turn to the next. The answer before is
 // the nearest assistant message, as text; an assistant message without text
 // counts by its calls' names and ids. A client that drops the tool rounds of
 // earlier turns keeps their last answer, which is the nearest one. The nth
 // message with the same words behind the same answer has n in its key.
-func (k *Tracker) places(t *Turn, r *reading) map[int]store.Hash {
+func (k *Tracker) places(t *Turn, r *reading) []store.Hash {
 	w := t.work
-	keys := map[int]store.Hash{}
+	keys := make([]store.Hash, len(r.req.Messages))
 	for _, u := range r.users {
 		if u.words == "" {
 			continue
 		}
 		w.words = u.hash
-		keys[u.index] = w.hash("place", t.Session, raw(u.hash), raw(u.before), strconv.Itoa(u.nth))
+		before := raw(u.before)
+		if u.before.IsZero() && r.req.Conversation != "" {
+			before = t.Exchange // it is behind whatever the conversation holds by now
+		}
+		keys[u.index] = w.hash("place", t.Session, raw(u.hash), before, strconv.Itoa(u.nth))
 	}
 	k.mu.Lock()
 	for _, u := range r.users {
-		key, ok := keys[u.index]
-		if !ok {
+		key := keys[u.index]
+		if u.words == "" {
 			continue
 		}
 		if first, ok := w.live.alias[key]; ok {
 			key = first
 		}
 		if w.grown != nil {
-			w.live.alias[key] = w.grown.key
+			note(&w.live.alias, key, w.grown.key)
 			continue
 		}
 		keys[u.index], w.lastUser = key, key
@@ -112,9 +125,12 @@ func (t *Turn) texts(r *reading, index int) {
 			before = append(before, said{u.index, u.words})
 		}
 	}
-	for _, s := range before[max(0, len(before)-contextTurns):] {
+	t.Context = append(t.Context, t.work.context...)
+	for _, s := range before {
 		t.Context = append(t.Context, s.text)
 	}
+	t.Context = t.Context[max(0, len(t.Context)-contextTurns):]
+	t.Texts = append(t.Texts, t.work.context...)
 	for _, m := range r.req.Messages {
 		for _, p := range m.Parts {
 			if p.Kind == dialect.TextPart || p.Kind == dialect.ToolResultPart {

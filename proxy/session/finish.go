@@ -33,7 +33,9 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 		return nil
 	}
 	w.finished, w.finishedAt = true, k.cfg.Now()
-	defer close(w.done)
+	if w.done != nil {
+		defer close(w.done)
+	}
 	l := w.live
 	if l == nil {
 		return nil
@@ -47,6 +49,8 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 		anchors = append(anchors, store.Anchor{Key: w.chain, Session: l.id, Length: w.length, Time: end.At})
 	}
 	k.register(anchors)
+	_, answer := w.said(a.Text, a.Calls, "")
+	w.keepAnswer(t, a, answer)
 	l.seen = end.At
 	l.answered = true
 	if c, ok := k.creds[w.shown.hash]; ok {
@@ -65,10 +69,11 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 	if a.Model != "" {
 		x.Model = strings.Clone(a.Model)
 	}
-	_, x.Answer = w.said(a.Text, a.Calls, "")
+	x.Answer = answer
 	x.Events = append(x.Events[:len(x.Events):len(x.Events)], answerEvents(a, x.Turn, end.At)...)
 	x.Tokens = tokens(x.Events)
-	x.SessionInfo.End = w.end
+	x.SessionInfo.End, x.SessionInfo.New = w.end, l.drawn
+	l.drawn, x.Again = false, w.attempt.tries > 1
 	x.Anchors = anchors
 	return &x
 }

@@ -19,21 +19,23 @@ type candidate struct {
 
 // candidates lists what stands behind the last answer: what came before it was
 // either seen by us or never passed through, and is no material.
-func (w *work) candidates(t *Turn, r *reading, keys map[int]store.Hash) {
+func (w *work) candidates(t *Turn, r *reading, keys []store.Hash) {
 	if w.grown != nil {
 		w.growing(t, r)
 		return
 	}
-	tools := map[string]string{} // name by call id
-	for _, m := range r.models {
-		for _, c := range m.calls {
-			tools[c.ID] = c.Name
+	var tools map[string]string // name by call id
+	if w.after != nil {
+		for _, c := range w.after.calls {
+			note(&tools, c.ID, c.Name)
 		}
 	}
-	users := map[int]userSaid{}
-	for _, u := range r.users {
-		users[u.index] = u
+	for _, m := range r.models {
+		for _, c := range m.calls {
+			note(&tools, c.ID, c.Name)
+		}
 	}
+	users := r.users
 	known := w.heard
 	for i := r.last + 1; i < len(r.req.Messages); i++ {
 		m := r.req.Messages[i]
@@ -50,7 +52,10 @@ func (w *work) candidates(t *Turn, r *reading, keys map[int]store.Hash) {
 					w.result(t, p.CallID, tools[p.CallID], p.Text(), p.Failed)
 				}
 			}
-			u := users[i]
+			for len(users) > 1 && users[0].index < i {
+				users = users[1:]
+			}
+			u := users[0] // every user message is in there
 			switch {
 			case u.words != "" && known > 0:
 				known-- // it has lost the answer before it, and with that its key

@@ -37,7 +37,7 @@ func (r *reading) single() (int, string, bool) {
 }
 
 // grown says whether text is the message of g with more at its end.
-func (h hasher) grown(g growth, text string, now time.Time) bool {
+func (h *hasher) grown(g growth, text string, now time.Time) bool {
 	if g.length == 0 || len(text) <= g.length || now.Sub(g.at) > growsWithin {
 		return false
 	}

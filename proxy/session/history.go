@@ -16,7 +16,7 @@ const (
 )
 
 // byAnchor finds the session in which the history was said, "" if none.
-func (k *Tracker) byAnchor(ctx context.Context, h hasher, r *reading) (string, error) {
+func (k *Tracker) byAnchor(ctx context.Context, h *hasher, r *reading) (string, error) {
 	models := slices.Clone(r.models)
 	slices.Reverse(models)
 	var fits [][]store.Anchor
@@ -114,7 +114,7 @@ func sessionsOf(anchors []store.Anchor) map[string]bool {
 }
 
 // byResponse finds the session of a previous_response_id.
-func (k *Tracker) byResponse(ctx context.Context, h hasher, id string) (string, error) {
+func (k *Tracker) byResponse(ctx context.Context, h *hasher, id string) (string, error) {
 	found, err := k.lookUp(ctx, h, []store.Hash{h.responseMark(id).key})
 	if err != nil {
 		return "", err
@@ -126,7 +126,7 @@ func (k *Tracker) byResponse(ctx context.Context, h hasher, id string) (string, 
 // them it knows: for a history from which compaction took every answer. One
 // message alone proves nothing. session is the only one that counts, any where
 // it is empty.
-func (k *Tracker) byChain(ctx context.Context, h hasher, r *reading, session string) (id string, said int, err error) {
+func (k *Tracker) byChain(ctx context.Context, h *hasher, r *reading, session string) (id string, said int, err error) {
 	if len(r.humans) < 2 {
 		return "", 0, nil
 	}

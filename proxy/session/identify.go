@@ -12,7 +12,7 @@ import (
 
 // work is the tracker's own side of a Turn.
 type work struct {
-	hasher
+	*hasher     // nil until the owner is known
 	shown       shown
 	claims      bool      // tenant `default` is this credential's if it is the first one accepted
 	crowd       bool      // shows that the tenant has more than one person
@@ -22,7 +22,9 @@ type work struct {
 	live    *live // nil: memory does nothing for the request
 	attempt *attempt
 	try     int
-	grown   *growth // the message is a later form of this one
+	grown   *growth   // the message is a later form of this one
+	after   *answered // the provider keeps what was said up to here
+	context []string  // the last of that
 
 	// What the request says, without its texts.
 	dialect  string
@@ -45,12 +47,11 @@ type work struct {
 	// What became of it. Tracker.mu guards these.
 	void       bool // accepted, but belongs to nobody
 	begun      bool
-	claimed    bool
 	record     store.Exchange
 	finished   bool
 	finishedAt time.Time
-	done       chan struct{} // closed by Finish
-	recorded   chan struct{} // closed when the record is in the journal's hands
+	done       chan struct{} // closed by Finish; nil while nobody waits
+	recorded   chan struct{} // closed when the record is in the journal's hands; nil while nobody waits
 }
 
 // Identify says whose a request is and to which conversation it belongs. It
@@ -63,7 +64,7 @@ func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
 	t := &Turn{
 		Mode: modeOf(in.Header), Fresh: -1, Skip: clients.NotAUserTurn,
 		Zone: k.zoneOf(in.Header), Received: in.Received,
-		work: &work{dialect: in.Dialect, done: make(chan struct{}), recorded: make(chan struct{})},
+		work: &work{dialect: in.Dialect},
 	}
 	sig := k.signalsOf(in.Header, in.Req)
 	if !k.who(ctx, t, in, sig) {
@@ -112,7 +113,11 @@ func (t *Turn) Conversation() inject.Conversation {
 		Owner: t.Owner, Session: t.Session, Exchange: t.Exchange, Child: t.Child,
 		Places: t.Places, Fresh: t.Fresh, Skip: t.Skip,
 		Words: t.Words, Context: t.Context, Texts: t.Texts,
-		Model: t.Model, Structured: t.structured, BodyHash: t.BodyHash,
+		Held: t.held, Model: t.Model, Structured: t.structured, BodyHash: t.BodyHash,
 		Recall: true, Now: t.Received, Zone: t.Zone,
 	}
 }
+
+// Planned drops what only injection asks for: the texts of a long history are
+// as large as the request, whose answer may take minutes.
+func (t *Turn) Planned() { t.Context, t.Texts = nil, nil }

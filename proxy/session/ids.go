@@ -12,25 +12,49 @@ import (
 // hasher makes the keyed hashes of one owner: no hash of one tenant or user is
 // ever equal to another's.
 type hasher struct {
+	key          store.IdentityKey // made of tenant and user
+	tenant, user string
+}
+
+// ownerKey names an owner's hasher.
+type ownerKey struct {
 	key          store.IdentityKey
 	tenant, user string
 }
 
-func (h hasher) hash(domain string, parts ...string) store.Hash {
-	return h.key.Hash(domain, append([]string{h.tenant, h.user}, parts...)...)
+// hasherOf returns the hasher of an owner; making it costs as much as a few
+// hashes.
+func (k *Tracker) hasherOf(key store.IdentityKey, tenant, user string) *hasher {
+	of := ownerKey{key, tenant, user}
+	k.mu.Lock()
+	h, ok := k.hashers.get(of)
+	k.mu.Unlock()
+	if ok {
+		return h
+	}
+	h = &hasher{key: key.Derive("owner", tenant, user), tenant: tenant, user: user}
+	k.mu.Lock()
+	k.hashers.put(of, h)
+	k.mu.Unlock()
+	return h
 }
+
+func (h *hasher) hash(domain string, parts ...string) store.Hash { return h.key.Hash(domain, parts...) }
 
 // raw is a hash as a part of another one.
 func raw(h store.Hash) string { return string(h[:]) }
 
 // explicitID is our id of a session that the client has a name for. It says
 // nothing of where the name stood, so that header and body agree.
-func (h hasher) explicitID(external string) string {
+func (h *hasher) explicitID(external string) string {
 	return "s" + h.hash("session", external).String()
 }
 
-func newSessionID() string  { return "s" + strings.ToLower(rand.Text()) }
-func newExchangeID() string { return "x" + strings.ToLower(rand.Text()) }
+// newExchangeID names the session, see [store.ExchangeID]. Forty bits tell the
+// exchanges of one session apart.
+func newExchangeID(session string) string {
+	return store.ExchangeID(session, strings.ToLower(rand.Text()[:8]))
+}
 
 // isOwnID says whether a value looks like a session id of ours.
 func isOwnID(s string) bool {

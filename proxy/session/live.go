@@ -16,6 +16,7 @@ type live struct {
 	tenant, user string
 
 	external, parent string
+	drawn            bool // its id is new, and nothing of it is recorded yet
 	begun            bool // an upstream has accepted a request of it: it exists
 	flying           int  // requests without an end yet
 	answered         bool // an answer of it is known
@@ -27,8 +28,11 @@ type live struct {
 	cred             store.Hash
 	mixed            bool // recorded with more than one credential
 	dialect          string
-	system           store.Hash // of its last turn
-	tools            bool       // its last turn offered tools
+	answers          map[store.Hash]*answered // by the ids that later requests may name
+	newest           *answered                // the last of them
+	texts            []*answered              // those that still have their texts, oldest first
+	system           store.Hash               // of its last turn
+	tools            bool                     // its last turn offered tools
 }
 
 // place is a message that the session knows. exchange is the one in which it
@@ -38,17 +42,23 @@ type place struct {
 	exchange string
 }
 
-func newLive(id string, h hasher, now time.Time) *live {
+func newLive(id string, h *hasher, now time.Time) *live {
 	return &live{
 		id: id, tenant: h.tenant, user: h.user, seen: now,
 		places: map[store.Hash]place{},
-		alias:  map[store.Hash]store.Hash{},
-		echoed: map[store.Hash]struct{}{},
 	}
 }
 
+// note puts something into a map that most sessions don't need.
+func note[K comparable, V any](m *map[K]V, key K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = v
+}
+
 // inMemory finds a session of the owner without asking the store.
-func (k *Tracker) inMemory(h hasher, id string) (*live, bool) {
+func (k *Tracker) inMemory(h *hasher, id string) (*live, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l, ok := k.live.get(id)
@@ -61,7 +71,7 @@ func (k *Tracker) inMemory(h hasher, id string) (*live, bool) {
 // open returns the owner's session of that id: from memory, else as the store
 // has it, else as a provisional one that only lives in memory. A session is
 // loaded once.
-func (k *Tracker) open(ctx context.Context, h hasher, id string, now time.Time) (*live, error) {
+func (k *Tracker) open(ctx context.Context, h *hasher, id string, now time.Time) (*live, error) {
 	if l, ok := k.inMemory(h, id); ok {
 		return l, nil
 	}
@@ -88,7 +98,7 @@ func (k *Tracker) adopt(l *live) *live {
 
 // load reads a session from the store. The error is store.ErrNotFound for one
 // that isn't the owner's, too.
-func (k *Tracker) load(ctx context.Context, h hasher, id string, now time.Time) (*live, error) {
+func (k *Tracker) load(ctx context.Context, h *hasher, id string, now time.Time) (*live, error) {
 	o := store.Owner{Tenant: h.tenant, User: h.user}
 	rec, err := k.st.Session(ctx, o, id)
 	if err != nil {

@@ -36,7 +36,9 @@ func (k *Tracker) Recorded(t *Turn) {
 	defer k.mu.Unlock()
 	if _, ok := k.ending[w]; ok {
 		delete(k.ending, w)
-		close(w.recorded)
+		if w.recorded != nil {
+			close(w.recorded)
+		}
 	}
 }
 
@@ -45,35 +47,58 @@ func (k *Tracker) Recorded(t *Turn) {
 // session is empty. The error is ctx's.
 func (k *Tracker) Settle(ctx context.Context, session string) error {
 	for _, w := range k.endingNow(func(w *work) bool { return session == "" || w.live.id == session }) {
-		select {
-		case <-w.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		late := time.NewTimer(handOver)
-		defer late.Stop()
-		select {
-		case <-w.recorded:
-		case <-late.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := w.handedOver(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// handedOver waits until an exchange has been finished and handed to the
+// journal.
+func (w *work) handedOver(ctx context.Context) error {
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-w.recorded:
+		return nil
+	default:
+	}
+	late := time.NewTimer(handOver)
+	defer late.Stop()
+	select {
+	case <-w.recorded:
+	case <-late.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
 // await waits for what the owner's finished exchanges teach; without it, the
-// next request of a conversation could come before its anchors are known. If
-// ctx ends first, the request goes on with what is known.
+// next request of a conversation could come before its anchors are known, and
+// reach the journal before the one that it answers. If ctx ends first, the
+// request goes on with what is known.
 func (k *Tracker) await(ctx context.Context, o store.Owner) {
-	for _, w := range k.endingNow(func(w *work) bool {
-		return !w.finished && w.tenant == o.Tenant && w.user == o.User
-	}) {
-		select {
-		case <-w.done:
-		case <-ctx.Done():
+	for _, w := range k.endingNow(func(w *work) bool { return w.tenant == o.Tenant && w.user == o.User }) {
+		if w.handedOver(ctx) != nil {
 			return
 		}
+	}
+}
+
+// waitable makes the channels on which an exchange is waited for: few are. The
+// caller holds mu.
+func (w *work) waitable() {
+	if w.recorded != nil {
+		return
+	}
+	w.recorded, w.done = make(chan struct{}), make(chan struct{})
+	if w.finished {
+		close(w.done)
 	}
 }
 
@@ -84,6 +109,7 @@ func (k *Tracker) endingNow(f func(*work) bool) []*work {
 	var out []*work
 	for w := range k.ending {
 		if f(w) {
+			w.waitable()
 			out = append(out, w)
 		}
 	}

@@ -37,22 +37,26 @@ type modelSaid struct {
 	text   string     // canonical
 	hash   store.Hash // of the text, or of the calls where there is none
 	words  store.Hash // of the human's words before it
+	echo   store.Hash // the hash under which its exchange has the answer
 	ids    []string   // of tool calls and items
 	calls  []dialect.Call
 }
 
-func (k *Tracker) read(h hasher, req *dialect.Request, app string) *reading {
+func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 	r := &reading{req: req, last: -1}
 	var system strings.Builder
 	spoken := k.rules.HumanMessages(req, app)
 	leading := true
 	var words, said store.Hash
+	if req.PreviousResponseID != "" {
+		said = h.hash("said", "response", req.PreviousResponseID)
+	}
 	trailing := len(req.Messages) // where a prefill at the end begins
 	for trailing > 0 && req.Messages[trailing-1].Role == dialect.Assistant {
 		trailing--
 	}
 	type place struct{ words, before store.Hash }
-	nth := map[place]int{}
+	var nth map[place]int
 	for i, m := range req.Messages {
 		if m.Role == dialect.System || m.Role == dialect.Developer {
 			if leading {
@@ -75,7 +79,7 @@ func (k *Tracker) read(h hasher, req *dialect.Request, app string) *reading {
 				u.hash = h.hash("words", u.words)
 				p := place{u.hash, said}
 				u.nth = nth[p]
-				nth[p]++
+				note(&nth, p, u.nth+1)
 				words = u.hash
 				r.humans = append(r.humans, u.hash)
 			}
@@ -87,10 +91,17 @@ func (k *Tracker) read(h hasher, req *dialect.Request, app string) *reading {
 			s := modelSaid{index: i, length: r.length, words: words, calls: m.Calls}
 			s.text, s.hash = h.said(m.Text(), m.Calls, m.ID)
 			s.ids = idsOf(m.Calls, m.ID, s.text)
-			if s.hash.IsZero() {
-				continue // an item without a word or a name: reasoning
+			if thought(m) {
+				r.length--
+				s.length, s.hash = r.length, store.Hash{}
 			}
-			said = s.hash
+			if s.hash.IsZero() && len(s.ids) == 0 {
+				continue // an item without a word or a name
+			}
+			if !s.hash.IsZero() {
+				said = s.hash
+			}
+			s.echo = s.hash
 			r.models = append(r.models, s)
 			if i < trailing {
 				r.last = i
@@ -101,14 +112,21 @@ func (k *Tracker) read(h hasher, req *dialect.Request, app string) *reading {
 	return r
 }
 
+// thought says whether an item of the model's says nothing: reasoning, which
+// clients send back or leave out. It is an anchor by its id, and no part of the
+// history.
+func thought(m dialect.Message) bool {
+	return len(m.Calls) == 0 && m.Role == dialect.Assistant && m.Text() == ""
+}
+
 // opens says whether nothing in the history was said by a model.
-func (r *reading) opens() bool { return r.last < 0 }
+func (r *reading) opens() bool { return r.last < 0 && !kept(r.req) }
 
 // addSystem adds a system message's text, but for the line in which one client
 // puts a number that changes with each sub-agent.
 func addSystem(b *strings.Builder, m dialect.Message) {
 	for _, p := range m.Parts {
-		if t := p.Text(); p.Kind == dialect.TextPart && !strings.HasPrefix(t, "x-anthropic-billing-header:") {
+		if t := p.Text(); p.Kind == dialect.TextPart && !strings.HasPrefix(t, billLine) {
 			b.WriteString(t)
 			b.WriteByte('\n')
 		}
@@ -118,7 +136,7 @@ func addSystem(b *strings.Builder, m dialect.Message) {
 // said is an answer in canonical form and its hash: the text, else the names
 // and ids of its tool calls, else the item's own id (a provider that keeps the
 // text sends only that); zero for an item that says nothing.
-func (h hasher) said(text string, calls []dialect.Call, id string) (string, store.Hash) {
+func (h *hasher) said(text string, calls []dialect.Call, id string) (string, store.Hash) {
 	text = canonicalAnswer(text)
 	switch {
 	case text != "":

@@ -36,7 +36,11 @@ const attemptsKept = 128
 
 // retryCount reads the number of retries that a Stainless SDK announces.
 func retryCount(h http.Header) int {
-	n, err := strconv.Atoi(h.Get("X-Stainless-Retry-Count"))
+	v := h.Get("X-Stainless-Retry-Count")
+	if v == "" {
+		return 0 // most requests: an error costs
+	}
+	n, err := strconv.Atoi(v)
 	if err != nil {
 		return 0
 	}
@@ -67,7 +71,7 @@ func (k *Tracker) retried(body store.Hash, announced bool, now time.Time) *attem
 // it is. The caller holds mu.
 func (k *Tracker) try(a *attempt, body store.Hash, session string, now time.Time) (*attempt, int) {
 	if a == nil {
-		a = &attempt{exchange: newExchangeID(), session: session}
+		a = &attempt{exchange: newExchangeID(session), session: session}
 		all, _ := k.attempts.get(body)
 		fresh := make([]*attempt, 0, len(all)+1)
 		for _, b := range all {

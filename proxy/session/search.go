@@ -50,7 +50,9 @@ func (k *Tracker) find(ctx context.Context, t *Turn, sig signals, r *reading) (*
 	case w.live != nil:
 		return w.live, how, nil
 	case id == "":
-		return k.adopt(newLive(newSessionID(), w.hasher, t.Received)), byNothing, nil
+		l := newLive(store.DrawSession(t.Received), w.hasher, t.Received)
+		l.drawn = true
+		return k.adopt(l), byNothing, nil
 	}
 	l, err := k.open(ctx, w.hasher, id, t.Received)
 	return l, how, err
@@ -109,7 +111,7 @@ func (k *Tracker) byCacheKey(ctx context.Context, w *work, cacheKey, history str
 
 // named returns our id of the session that a client's value names: a hash of
 // it, or the value itself where it is an id of ours in the owner's hands.
-func (k *Tracker) named(ctx context.Context, h hasher, value string) (string, error) {
+func (k *Tracker) named(ctx context.Context, h *hasher, value string) (string, error) {
 	if isOwnID(value) {
 		if _, ok := k.inMemory(h, value); ok {
 			return value, nil
@@ -130,7 +132,7 @@ func (k *Tracker) named(ctx context.Context, h hasher, value string) (string, er
 // under which name this form can be found.
 func (k *Tracker) growthOf(w *work, r *reading, t *Turn) (growth, bool) {
 	_, text, ok := r.single()
-	if !ok {
+	if !ok || kept(r.req) { // a turn of its own, whatever it begins with
 		return growth{}, false
 	}
 	w.growth = w.hash("grown", raw(r.system))

@@ -16,8 +16,9 @@
 // finished exchange teaches (places, anchors) is in memory before the client
 // can have sent its next request; the disk gets it with the exchange.
 //
-// It isn't a store and holds no texts once an exchange is over: what it
-// remembers of a conversation are keyed hashes. The one secret in it is the caller's credential, see
+// It isn't a store: what it remembers of a conversation are keyed hashes. It
+// holds texts beyond an exchange only where the provider keeps the conversation
+// and requests don't repeat it, and then the last few, shortened. The one secret in it is the caller's credential, see
 // [Tracker.Credential].
 package session
 
@@ -59,7 +60,7 @@ func (m Mode) Injects() bool { return m == On || m == Read }
 func (m Mode) Records() bool { return m == On || m == Write }
 
 // Turn is one request as the tracker understood it. Its exported fields are
-// set by Identify and not changed afterwards.
+// set by Identify and not changed afterwards, but for Planned.
 type Turn struct {
 	Owner    store.Owner
 	Session  string // ours; empty where none was found
@@ -93,6 +94,7 @@ type Turn struct {
 	Model    string
 	Received time.Time
 
+	held       []store.Hash // places whose blocks the provider keeps
 	structured bool
 	work       *work
 }

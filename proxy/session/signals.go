@@ -7,7 +7,11 @@ import (
 	"hindsight/proxy/dialect"
 )
 
-const headerSession = "Hindsight-Session"
+const (
+	headerSession  = "Hindsight-Session"
+	headerSubAgent = "X-Openai-Subagent" // Codex: what kind of one asks
+	clientThread   = "client_metadata.thread_id"
+)
 
 // signals are what a request itself says of its conversation.
 type signals struct {
@@ -29,7 +33,7 @@ func (k *Tracker) signalsOf(h http.Header, req *dialect.Request) signals {
 		s.values = append(s.values, v)
 		s.temporary = strings.HasPrefix(v, "local:")
 	}
-	for _, t := range k.rules.SessionHeaders() {
+	for _, t := range k.sessionHeaders {
 		own := k.signal(t.Name, h.Get(t.Name), 8)
 		if own == "" {
 			continue
@@ -59,16 +63,25 @@ func (k *Tracker) signalsOf(h http.Header, req *dialect.Request) signals {
 		{"metadata.conversation_id", req.Metadata["conversation_id"]},
 		{"metadata.chat_id", req.Metadata["chat_id"]},
 		{"client_metadata.session_id", req.ClientMetadata["session_id"]},
-		{"client_metadata.thread_id", req.ClientMetadata["thread_id"]},
+		{clientThread, req.ClientMetadata["thread_id"]},
 	} {
 		v := k.signal(b.name, b.value, 8)
 		if v == "" {
 			continue
 		}
 		s.values = append(s.values, v)
-		if s.external == "" {
+		switch {
+		case s.external == "":
 			s.external = v
+		case b.name == clientThread && !s.child && s.external == req.ClientMetadata["session_id"]:
+			s.subAgent(true, s.external, v, "") // the headers that say so are gone
 		}
+	}
+	if v := k.signal(headerSubAgent, h.Get(headerSubAgent), 1); v != "" && !s.child && s.external != "" {
+		s.subAgent(true, s.external, v, "") // it has no thread of its own
+	}
+	if claude != "" && !s.child && s.external != "" {
+		s.subAgent(true, s.external, k.signal("billing line", claudeAgent(req), 1), "")
 	}
 	s.response = req.PreviousResponseID
 	if v := k.signal("prompt_cache_key", req.PromptCacheKey, 8); v != "" && isRandom(v) {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ const (
 	maxAttempts = 1 << 14
 	maxGrowths  = 1 << 12
 	maxZones    = 1 << 10
+	maxHashers  = 1 << 10
 )
 
 // Tracker tells requests apart. It is safe for concurrent use.
@@ -57,6 +59,9 @@ type Tracker struct {
 	m     metrics
 	facts facts
 
+	userHeaders    []clients.Header // names in canonical form, which is found at once
+	sessionHeaders []clients.SessionHeader
+
 	// mu guards what follows and every live session. It is never held over a
 	// call of the store, and never together with facts.mu.
 	mu       sync.Mutex
@@ -65,6 +70,7 @@ type Tracker struct {
 	attempts *lru[store.Hash, []*attempt]
 	growths  *lru[store.Hash, growth]
 	zones    *lru[string, *time.Location] // nil: no such zone
+	hashers  *lru[ownerKey, *hasher]
 	creds    map[store.Hash]held
 	ending   map[*work]struct{} // between Ended and Recorded
 }
@@ -79,7 +85,7 @@ func New(cfg Config, st Store, rules *clients.Rules, log *slog.Logger, reg prome
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Tracker{
+	k := &Tracker{
 		cfg: cfg, st: st, rules: rules, log: log, m: newMetrics(reg),
 		facts:    facts{known: map[string]string{}, unsaved: map[string]string{}, news: make(chan struct{}, 1)},
 		live:     newLRU[string](cfg.Sessions, func(l *live) bool { return l.flying > 0 }),
@@ -87,9 +93,26 @@ func New(cfg Config, st Store, rules *clients.Rules, log *slog.Logger, reg prome
 		attempts: newLRU[store.Hash, []*attempt](maxAttempts, nil),
 		growths:  newLRU[store.Hash, growth](maxGrowths, nil),
 		zones:    newLRU[string, *time.Location](maxZones, nil),
+		hashers:  newLRU[ownerKey, *hasher](maxHashers, nil),
 		creds:    map[store.Hash]held{},
 		ending:   map[*work]struct{}{},
-	}, nil
+	}
+	k.canonical()
+	return k, nil
+}
+
+// canonical takes over the rules' header names.
+func (k *Tracker) canonical() {
+	for _, h := range k.rules.UserHeaders() {
+		h.Name = http.CanonicalHeaderKey(h.Name)
+		k.userHeaders = append(k.userHeaders, h)
+	}
+	for _, h := range k.rules.SessionHeaders() {
+		for _, name := range []*string{&h.Name, &h.Child, &h.Parent} {
+			*name = http.CanonicalHeaderKey(*name)
+		}
+		k.sessionHeaders = append(k.sessionHeaders, h)
+	}
 }
 
 // Run writes facts down and drops old credentials until ctx ends, then writes

@@ -45,8 +45,8 @@ func (k *Tracker) userOf(h http.Header, req *dialect.Request, externals []string
 	if !k.cfg.TrustHeaders {
 		return named{}
 	}
-	for _, header := range k.rules.UserHeaders() {
-		if n, ok := k.userSignal(strings.ToLower(header.Name), h.Get(header.Name)); ok {
+	for _, header := range k.userHeaders {
+		if n, ok := k.userSignal(header.Name, h.Get(header.Name)); ok {
 			return n
 		}
 	}
@@ -79,7 +79,7 @@ func (k *Tracker) userSignal(name, value string) (named, bool) {
 		return named{}, false
 	}
 	if isTemplate(value) || !validID(value) {
-		k.refuse(name)
+		k.refuse(strings.ToLower(name))
 		return named{refused: true}, true
 	}
 	return named{user: strings.Clone(value)}, true // it outlives the request

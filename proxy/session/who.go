@@ -75,7 +75,7 @@ func (k *Tracker) who(ctx context.Context, t *Turn, in Incoming, sig signals) bo
 		return false
 	}
 	t.Owner = store.Owner{Tenant: tenant, User: user, Agent: k.agentOf(in.Header, bound)}
-	w.hasher = hasher{key: key, tenant: tenant, user: user}
+	w.hasher = k.hasherOf(key, tenant, user)
 	t.Mode = bound.allowed(t.Mode, t.Owner)
 	return t.Mode != Off
 }

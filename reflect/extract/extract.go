@@ -83,10 +83,11 @@ type Candidate struct {
 	Confidence float64
 	Standing   bool // holds for every conversation to come
 	Explicit   bool // the user asked to remember it
-	Single     bool // its subject has one value at a time: a newer one replaces it
+	Corrects   bool // the user put right with it what was said before
 	By         store.Speaker
 	Turn       int
 	Time       time.Time // of the event that it rests on
+	Offset     int       // of the quote in the event, in bytes; 0 if it stands there in another form
 	Quote      string
 	Context    string // the quote's turn and its neighbours
 	Relation   Relation

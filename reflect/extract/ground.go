@@ -55,10 +55,11 @@ func (g *ground) judge(it item) (Candidate, string) {
 		return Candidate{}, reason
 	}
 	c := Candidate{
-		Type: typ, Text: beside(strings.TrimSpace(it.Text), it.Quote), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
+		Type: typ, Text: textOf(strings.TrimSpace(it.Text), it.Quote, by, e), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
 		Importance: share(it.Importance), Confidence: share(it.Confidence),
 		By: by, Turn: e.Turn, Time: e.Time, Quote: it.Quote, Context: around(g.m.Events, at),
 		Relation: it.Relation, RelationID: it.RelationID,
+		Offset: max(strings.Index(e.Text, it.Quote), 0), Corrects: by == store.ByUser && corrects(e.Text, it.Quote),
 	}
 	c.Standing = it.Standing && by == store.ByUser && stands(e.Text)
 	c.Explicit = by == store.ByUser && slices.ContainsFunc(g.asked, func(a Candidate) bool { return overlap(a.Quote, it.Quote) })
@@ -145,6 +146,21 @@ func speaker(e Event) store.Speaker {
 	}
 }
 
+// textOf is what is kept of a model's text. One that affirms what the user
+// denied, or compares the other way round, is worth nothing: the user's own
+// sentence stands for it. One that only lost something has the quote beside it.
+func textOf(text, quote string, by store.Speaker, e Event) string {
+	if by != store.ByUser || !wording.LostDenial(quote, text) && !wording.Swapped(quote, text) {
+		return beside(text, quote)
+	}
+	for _, s := range sentences(e.Text) {
+		if wording.Contains(s, quote) && !HoldsSecret(s) {
+			return s
+		}
+	}
+	return strings.TrimSpace(quote)
+}
+
 // beside keeps the quote beside a text that lost a number, a name or the
 // negation of it: the gist alone would say something else.
 func beside(text, quote string) string {
@@ -163,17 +179,24 @@ func overlap(a, b string) bool { return wording.Contains(a, b) || wording.Contai
 // share brings a model's number between 0 and 1.
 func share(f float64) float64 { return min(max(f, 0), 1) }
 
-// around is an event's text with what was said before and after it.
+// around is an event's text with what somebody said before and after it: tool
+// rounds in between are passed over, so that what a tool taught is found by the
+// words that asked for it.
 func around(events []Event, at int) string {
-	var parts []string
-	add := func(i int) {
-		if i >= 0 && i < len(events) && (events[i].Role == User || events[i].Role == Assistant || i == at) {
-			parts = append(parts, Redact(shorten(events[i].Text, 240)))
+	parts := []string{Redact(shorten(events[at].Text, 240))}
+	said := func(i int) bool { return events[i].Role == User || events[i].Role == Assistant }
+	for i := at - 1; i >= 0; i-- {
+		if said(i) {
+			parts = append([]string{Redact(shorten(events[i].Text, 240))}, parts...)
+			break
 		}
 	}
-	add(at - 1)
-	add(at)
-	add(at + 1)
+	for i := at + 1; i < len(events); i++ {
+		if said(i) {
+			parts = append(parts, Redact(shorten(events[i].Text, 240)))
+			break
+		}
+	}
 	return strings.Join(parts, "\n")
 }
 

@@ -36,22 +36,24 @@ var patterns = compile([]struct {
 	{`(?i)^(?:please )?(?:answer|reply|respond|speak|write) (?:to )?(?:me )?(?:always )?(?:only )?in (?:english|chinese|german|french|spanish|japanese|korean|italian|portuguese|russian|mandarin|plain english)\b.{0,30}(?:always|from now on|every time)`, store.Preference, "answer language"},
 	{`(?i)^(?:please )?call me (\p{L}[\p{L}'-]*)[.!]?$`, store.Preference, "form of address"},
 	{`(?i)^i(?:'d| would)? (?:really |strongly |much |generally |usually |always )?prefer\b`, store.Preference, "preference"},
+	{`(?i)^i(?:'d| would) rather [^,.]{2,40} than\b`, store.Preference, "preference"},
 	{`(?i)^i (?:really |absolutely |just )?(?:love|enjoy|hate|dislike|can'?t stand|cannot stand|don'?t like|do not like) (\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^i (?:really |generally )?like (?:my |the |to )?(\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^my (?:favou?rite|preferred) ([\p{L} ]{2,30}?) (?:is|are)\b`, store.Preference, "favourite $1"},
 
 	{`(?i)^(?:my name is|my name's|i am called|i'm called|i go by|people call me) \p{L}`, store.UserFact, "name"},
 	{`(?i)^(?:i|we) (?:currently |still |now )?live (?:in|at|near|on|with)\b`, store.UserFact, "home"},
-	{`(?i)^(?:i|we)(?:'ve| have)? (?:just |recently )?moved (?:to|from|in with)\b`, store.UserFact, "home"},
-	{`(?i)^(?:i am|i'm) (?:from|based in|living in)\b`, store.UserFact, "home"},
+	{`(?i)^(?:i|we)(?:'ve| have)? (?:just |recently |now |finally )?(?:moved (?:back |house |home )?(?:to|from|in with|away from|out of)|relocated to)\b`, store.UserFact, "home"},
+	{`(?i)^(?:i am|i'm) (?:now |currently )?(?:from|based in|living in)\b`, store.UserFact, "home"},
 	{`(?i)^i (?:currently |now )?(?:work|volunteer|teach|study|intern) (?:as|at|for|in|on|with|from)\b`, store.UserFact, "work"},
 	{`(?i)^(?:i am|i'm) (?:working|studying) (?:as|at|for)\b`, store.UserFact, "work"},
 	{`(?i)^(?:i am|i'm) (?:an? |the )(?:\p{L}+[ -]){0,3}(?:engineer|developer|programmer|teacher|doctor|nurse|student|designer|manager|lawyer|writer|scientist|researcher|accountant|architect|analyst|consultant|founder|freelancer|musician|chef|cook|farmer|pilot|driver|mechanic|electrician|translator|journalist|professor|pharmacist|dentist|vegetarian|vegan|beginner|native speaker|parent|father|mother|widower?|pensioner|admin|administrator|owner|lead)\b`, store.UserFact, "work"},
 	{`(?i)^(?:i am|i'm) (?:\d{1,3} years old|allergic|intolerant|diabetic|vegetarian|vegan|left-handed|colou?r-?blind|dyslexic|pregnant|married|divorced|single|retired|deaf|hard of hearing)\b`, store.UserFact, "personal"},
 	{`(?i)^i (?:was born|grew up|turned \d+|speak|own|drive|play the|don'?t eat|do not eat|don'?t drink|can'?t eat|never eat|have been (?:a|an|working))\b`, store.UserFact, "personal"},
+	{`(?i)^i(?:'ve| have)? (?:recently |just )?(?:stopped|quit|gave up|given up) (?:drinking|eating|smoking|working|using|taking|playing|living|wearing|driving)\b`, store.UserFact, "personal"},
 	{`(?i)^i have (?:an? |two |three |four |five |\d+ )?(?:\p{L}+[ -]){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|rabbits?|parrots?|allergy|allergies|diabetes|asthma|adhd|dyslexia|migraines?|phd|degree)\b`, store.UserFact, "personal"},
 	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)? (?:is|are|was|has|works|lives|likes|uses|wants|turned|hates|loves)\b`, store.UserFact, "people"},
-	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|runs? on|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
+	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|(?:has |have |was )?(?:just |now |recently )?changed(?: from \S+)? to|became|runs? on|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
 	{`(?i)^(?:i|we) (?:mainly |mostly |always |usually )?(?:use|run|deploy|host|develop|code|program) (?:on |in |with |to |our |my )?\p{L}[^,]* (?:for|as|on|with|at|in)\b`, store.UserFact, "tools"},
 	{`(?i)^(?:the |our )?(?:staging|production|prod|test|dev|internal|main) (?:\p{L}+ ){1,3}(?:is|are|runs? (?:on|at)|listens? on|lives? (?:at|in))\b.*\d`, store.UserFact, "setup"},
 
@@ -66,10 +68,11 @@ var patterns = compile([]struct {
 	{`^(?:请)?(?:不要再|别再|不许再)`, store.Preference, "长期要求"},
 	{`^(?:请)?(?:叫|称呼)我(\p{Han}{1,6}|[A-Za-z]+)(?:就好|就行|吧|即可)?[。！]?$`, store.Preference, "称呼"},
 	{`^我(?:个人)?(?:一直|平时|通常|比较|更|最|很|非常|特别|真的|一般)?(?:都)?(?:喜欢|偏好|偏爱|习惯|倾向|爱吃|爱喝|爱看|爱用|讨厌|受不了|不喜欢|不爱|不习惯|反感|热爱)`, store.Preference, "偏好"},
+	{`^(?:(?:比起|相比|相较|相对)[^。]{1,20}?|[和与跟][^。]{1,20}?(?:相比|比起来))[，,]?我(?:还是|更|比较|会)*(?:喜欢|偏好|偏爱|习惯|倾向|爱)|^我宁[愿可][^。]{1,20}?也不`, store.Preference, "偏好"},
 	{`^(?:我)?(?:最喜欢的|最爱的|偏好的)(\p{Han}{1,6})是`, store.Preference, "最喜欢的$1"},
 
 	{`^(?:我叫|我的名字(?:叫|是)|我姓|大家都?叫我|我的英文名)`, store.UserFact, "名字"},
-	{`^(?:我|我们|我家|我们家)(?:现在|目前|一直|就|已经)?(?:住在|住|搬到|搬去|定居在?|在\p{Han}{2,8}(?:住|生活|长大))`, store.UserFact, "住处"},
+	{`^(?:我|我们|我家|我们家)(?:现在|目前|一直|就|已经|刚刚?|最近|终于|上个?[月周]|去年|今年|昨天|前天|今天)*(?:住在|住|搬到|搬去|搬来|从\p{Han}{2,8}搬|搬离|定居在?|在\p{Han}{2,8}(?:住|生活|长大))`, store.UserFact, "住处"},
 	{`^我(?:来自|是\p{Han}{2,6}人)`, store.UserFact, "住处"},
 	{`^我(?:现在|目前|是)?在[^，。]{1,16}(?:工作|上班|上学|读书|读研|读博|任职|实习|做[^，。]{1,8})`, store.UserFact, "工作"},
 	{`^我(?:现在|目前)?(?:是|做|当)(?:一名|一个|一位|个|做|在)?[^，。]{0,10}(?:师|员|医生|护士|学生|老师|教授|经理|律师|作家|记者|翻译|设计|老板|创业者|司机|农民|厨师|公务员|会计|后端|前端|运维|产品|开发|素食者|新手|妈妈|爸爸)的?`, store.UserFact, "工作"},
@@ -77,7 +80,7 @@ var patterns = compile([]struct {
 	{`^我(?:从来)?(?:对[^，。]{1,10}过敏|不吃|不喝|吃素|吃不了|不能吃|不能喝|患有|有(?:糖尿病|高血压|哮喘|鼻炎|胃病))`, store.UserFact, "饮食与健康"},
 	{`^(?:我|我们|我家|我们家)(?:还)?(?:有|养了|养着|生了)(?:一|两|二|三|四|五|\d+)(?:个|只|条|位|对|名|匹)`, store.UserFact, "家庭"},
 	{`^我(?:的)?(?:老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫)(?:的名字)?(?:叫|是|在|今年|喜欢|不|对|有|住)`, store.UserFact, "家人"},
-	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14})(?:现在)?(?:是|在|叫|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
+	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14}?)(?:现在|已经|刚刚?)*(?:是|在|叫|改成|改为|换成|变成|变为|更新为|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
 	{`^(?:我|我们)(?:公司|团队|项目|组|部门)?(?:平时|主要|一直|现在|都)?(?:用的是|使用的是|主要用|都用|一直用|在用)`, store.UserFact, "工具"},
 	{`^我(?:会说|会弹|会拉|毕业于|出生于|生于|是\d{2,4}年|学过|考过|开的是)`, store.UserFact, "个人"},
 	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
@@ -88,10 +91,11 @@ var patterns = compile([]struct {
 
 // fleeting is what looks like a fact and is only about this moment or this
 // conversation.
-var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,6}(?:is|are)\b` +
+var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,6}(?:is|are|changed|became)\b` +
+	`|^(?:i|we)\b.{0,30}\b(?:use|run|deploy|host|code|develop|program|working on|using) (?:it|this|that)\b|^i (?:don'?t |do not |no longer )?live in the (?:past|moment|now)\b` +
 	`|^i (?:really )?(?:like|love|enjoy|hate|prefer) (?:it|that|this|these|those|how|what|your?|where|the (?:idea|answer|way|second|first|last|one|result|output|look))\b` +
 	`|^i'?d like\b|^i would like\b|^i am (?:a|an) (?:bit|little|lot)\b|^i'm (?:a|an) (?:bit|little|lot)\b|\bright now\b|\bat the moment\b|\bfor this (?:task|one|question|time)\b|\bthis time\b|\bjust (?:this )?once\b|\bthe following\b` +
-	`|^我的?(?:问题|疑问|想法|意思|理解|目标|代码|错误|作业|任务|需求|建议|观点|文章|论文|程序|脚本|请求|电脑|猜测)(?:现在)?(?:是|在)|喜欢(?:这个|那个|这种回答|你)|^我(?:现在)?(?:是)?(?:想|要|在想|需要)|这次|这一次|此刻|暂时|如下|以下|以后再说|从现在.{0,8}多久|今后再`)
+	`|^我的?(?:问题|疑问|想法|意思|理解|目标|代码|错误|作业|任务|需求|建议|观点|文章|论文|程序|脚本|请求|电脑|猜测)(?:现在|已经)?(?:是|在|改成|改为|换成|变成)|喜欢(?:这个|那个|这种回答|你)|^我(?:现在)?(?:是)?(?:想|要|在想|需要)|这次|这一次|此刻|暂时|如下|以下|以后再说|从现在.{0,8}多久|今后再`)
 
 // wishZh is a standing wish at the head of a sentence, as the first pattern is in English.
 var wishZh = regexp.MustCompile(`^(?:请)?(?:从现在(?:开始|起)|从今以后|从此|今后|往后|以后)`)

@@ -278,3 +278,47 @@ func TestSchemaIsStrict(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a tool taught is found by the words that asked for it.
+func TestContextPassesOverToolRounds(t *testing.T) {
+	events := []Event{
+		{ID: "e1", Role: User, Text: "Please deploy the web service."},
+		{ID: "e2", Role: ToolCall, Name: "deploy", Text: "{}"},
+		{ID: "e3", Role: Tool, Name: "deploy", Text: "Error: port 8080 is taken"},
+		{ID: "e4", Role: ToolCall, Name: "deploy", Text: "{}"},
+		{ID: "e5", Role: Tool, Name: "deploy", Text: "ok"},
+		{ID: "e6", Role: Assistant, Text: "It works on 8081."},
+		{ID: "e7", Role: User, Text: "Thanks."},
+	}
+	for at, want := range map[int]string{
+		2: "Please deploy the web service.\nError: port 8080 is taken\nIt works on 8081.",
+		0: "Please deploy the web service.\nIt works on 8081.",
+		6: "It works on 8081.\nThanks.",
+	} {
+		if got := around(events, at); got != want {
+			t.Errorf("around event %d: %q, want %q", at, got, want)
+		}
+	}
+}
+
+// A text that affirms what its quote denies, or turns a comparison round, gives
+// way to the user's own sentence.
+func TestTheUsersSentenceStandsForATurnedText(t *testing.T) {
+	for _, c := range []struct{ say, quote, text, want string }{
+		{"我不喜欢咖啡了。", "我不喜欢咖啡了", "用户喜欢咖啡。", "我不喜欢咖啡了。"},
+		{"你好，我不喜欢咖啡了。", "不喜欢咖啡了", "用户喜欢咖啡。", "我不喜欢咖啡了。"},
+		{"I no longer live in Lisbon.", "I no longer live in Lisbon", "The user lives in Lisbon.", "I no longer live in Lisbon."},
+		{"I am not allergic to nuts any more", "not allergic to nuts", "The user is allergic to nuts.", "I am not allergic to nuts any more"},
+		{"I prefer tabs over spaces.", "I prefer tabs over spaces", "The user prefers spaces over tabs.", "I prefer tabs over spaces."},
+		{"比起空格我更喜欢制表符。", "比起空格我更喜欢制表符", "比起制表符，用户更喜欢空格。", "比起空格我更喜欢制表符。"},
+
+		{"我不喜欢咖啡了。", "我不喜欢咖啡了", "用户不再喜欢咖啡。", "用户不再喜欢咖啡。"},
+		{"我不喜欢咖啡了，但喜欢乌龙茶。", "我不喜欢咖啡了，但喜欢乌龙茶", "用户喜欢乌龙茶。", "用户喜欢乌龙茶。（原话：我不喜欢咖啡了，但喜欢乌龙茶）"},
+		{"I prefer tabs over spaces.", "I prefer tabs over spaces", "The user prefers tabs over spaces.", "The user prefers tabs over spaces."},
+	} {
+		res, err := Read(answer(t, fact(map[string]any{"text": c.text, "quote": c.quote})), talk("user: "+c.say))
+		if err != nil || len(res.Candidates) != 1 || res.Candidates[0].Text != c.want || res.Candidates[0].Quote != c.quote {
+			t.Errorf("%s / %s: %v %+v", c.say, c.text, err, res)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 
 	"hindsight/reflect/wording"
@@ -43,13 +44,33 @@ func recognise(s string) *pattern {
 	if wish := patterns[0].re.MatchString(s) || wishZh.MatchString(s); wish && strings.ContainsAny(s, "?？") || !wish && !statesSomething(s) {
 		return nil
 	}
-	bare := spoken.ReplaceAllString(s, " ")
-	for i := range patterns {
-		if patterns[i].re.MatchString(bare) {
-			return &patterns[i]
+	p, _ := fits(spoken.ReplaceAllString(s, " "))
+	return p
+}
+
+// speaks is a sentence about its speaker. What such a one denies is a fact too
+// ("I no longer live in Lisbon"); of other things it is mostly about the moment
+// ("my build isn't green").
+var speaks = regexp.MustCompile(`(?i)^(?:i|we|i'm|i've)\s|^我`)
+
+// fits finds the pattern of a sentence and the form that fits: the sentence,
+// or what it denies.
+func fits(s string) (p *pattern, form string) {
+	forms := []string{s}
+	if speaks.MatchString(s) && wording.Denies(s) && (!wording.HasHan(s) || wording.Ended(s)) {
+		forms = append(forms, headless(wording.Affirmed(s)))
+	}
+	for i, form := range forms {
+		if i > 0 && fleeting.MatchString(form) {
+			break
+		}
+		for i := range patterns {
+			if patterns[i].re.MatchString(form) {
+				return &patterns[i], form
+			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // stated makes a candidate of a sentence of the user's event at index i.
@@ -58,13 +79,11 @@ func stated(m Material, i int, text, quote string) Candidate {
 	c := Candidate{
 		Type: store.UserFact, Importance: ruleImportance, Confidence: ruleConfidence,
 		By: store.ByUser, Turn: e.Turn, Time: e.Time, Quote: quote, Context: around(m.Events, i), Relation: New,
+		Offset: max(strings.Index(e.Text, quote), 0), Corrects: corrects(e.Text, quote),
 	}
-	for _, p := range patterns {
-		if at := p.re.FindStringSubmatchIndex(text); at != nil {
-			c.Type = p.typ
-			c.Subject = strings.TrimSpace(shorten(string(p.re.ExpandString(nil, p.subject, text, at)), 60))
-			break
-		}
+	if p, form := fits(text); p != nil {
+		c.Type = p.typ
+		c.Subject = strings.TrimSpace(shorten(string(p.re.ExpandString(nil, p.subject, form, p.re.FindStringSubmatchIndex(form))), 60))
 	}
 	c.Standing = c.Type == store.Preference && stands(text)
 	c.Text = dated(text, "", e.Time)

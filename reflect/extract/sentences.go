@@ -18,7 +18,6 @@ var (
 	cited    = regexp.MustCompile(`(?m)^\s*>.*$`)
 	markup   = regexp.MustCompile(`(?s)<[a-zA-Z][^<>\n]*>.*?</[a-zA-Z][^<>\n]*>`)
 	spoken   = regexp.MustCompile(`"[^"\n]{2,}"|“[^”\n]{2,}”|「[^」\n]{2,}」|『[^』\n]{2,}』|《[^》\n]+》`)
-	opening  = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|well|so|and|also|btw|by the way|oh|yes|no|sure|great|please note|fyi|just so you know|for context|actually|right)\b[\s,.!:;-]*)+|^(?:(?:你好|您好|嗨|谢谢|好的|对了|顺便说一下|另外|还有|其实|嗯|哦|那么|麻烦)[\s，,。！：:；]*)+`)
 	material = regexp.MustCompile(`(?i)^\W*(?:please\s+|can you\s+|could you\s+|help me\s+)*(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e|correct|fix the (?:grammar|spelling)|check the (?:grammar|spelling)|polish|edit|analy[sz]e|classify|extract|continue|complete|write|draft|compose|imagine|pretend|role-?play|let'?s (?:pretend|role-?play|play)|act as|you are|tell me a story)\b|^\W*(?:请|帮我|麻烦|请帮我|能不能|可以|你)?(?:把|将)?.{0,6}(?:翻译|润色|改写|扩写|续写|缩写|总结|校对|纠错|写一|写个|写篇|编一|编个|扮演|假装|模拟|分析一下|提取|造句)`)
 )
 
@@ -40,7 +39,7 @@ func sentences(text string) []string {
 	var out []string
 	for _, s := range split(text) {
 		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•· \t"))
-		s = strings.TrimSpace(opening.ReplaceAllString(s, ""))
+		s = headless(s)
 		if n := utf8.RuneCountInString(s); n >= 2 && n <= maxSentence {
 			out = append(out, s)
 		}

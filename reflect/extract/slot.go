@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hindsight/reflect/wording"
+	"hindsight/store"
 )
 
 // slots are things of which a person has one at a time, so that a newer
@@ -13,33 +14,198 @@ var slots = []struct {
 	re   *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`(?i)\b(?:my name is|my name's|i am called|i'm called)\s`), "name"},
-	{regexp.MustCompile(`(?:^|[，。！\s])我(?:现在)?(?:叫|的名字(?:叫|是))`), "name"},
-	{regexp.MustCompile(`\b(?i:i (?:now |currently )?live in) [A-Z]`), "home"},
-	{regexp.MustCompile(`我(?:现在|目前|已经)?(?:住在|搬到|搬去)`), "home"},
-	{regexp.MustCompile(`\b(?i:i (?:now |currently )?work (?:for|at)) [A-Z]`), "employer"},
-	{regexp.MustCompile(`(?i)\bmy (favou?rite \p{L}+|birthday|time ?zone|e-?mail|badge|shoe size|phone)(?: number| address)? (?:is|is now) \S+(?: \S+){0,2}$`), "$1"},
-	{regexp.MustCompile(`我的?(生日|时区|邮箱|工号|手机号|电话|最喜欢的\p{Han}{1,4})(?:号码|地址)?(?:现在)?(?:是|改成|换成)`), "$1"},
+	{regexp.MustCompile(`(?i)\b(?:my name is|my name's|i am called|i'm called|i go by)\s`), "name"},
+	{regexp.MustCompile(`(?i)^(?:please )?call me \p{L}[\p{L}'-]*$`), "address"},
+	{regexp.MustCompile(`(?:^|[，。！\s])我(?:现在)?(?:叫|改名叫|的名字(?:叫|是|改成))`), "name"},
+	{regexp.MustCompile(`^(?:请)?(?:叫|称呼)我(?:\p{Han}{1,6}|[A-Za-z]+)(?:就好|就行|吧|即可)?$`), "address"},
+	{regexp.MustCompile(`\b(?i:i (?:now |currently |actually |still )?(?:live|reside) in) (?:[A-Z]|(?i:\p{L}+(?: now)?$))`), "home"},
+	{regexp.MustCompile(`\b(?i:(?:i am|i'm) (?:now |currently |actually )?(?:living|based) in) [A-Z]`), "home"},
+	{regexp.MustCompile(`\b(?i:i(?:'ve| have)? (?:just |recently |now |finally |since )?(?:moved|relocated)(?: back| house| home)?(?: from \S+(?: \S+)?)? to) [A-Z]`), "home"},
+	{regexp.MustCompile(`我(?:们家|家)?(?:现在|目前|已经|刚刚?|最近|终于|又|一直|上个?[月周]|去年|今年|昨天|前天|今天|上周[一二三四五六日天]?|\d+月)*(?:住在|搬到|搬去|搬来|搬家到|定居)`), "home"},
+	{regexp.MustCompile(`\b(?i:i (?:now |currently |actually )?work (?:for|at)) [A-Z]`), "employer"},
+	{regexp.MustCompile(`(?i)\bmy (favou?rite \p{L}+|birthday|time ?zone|e-?mail|badge|shoe size|phone)(?: number| address| id)? (?:is|is now|has changed to|changed to|was changed to|became) \S+(?: \S+){0,2}$`), "$1"},
+	{regexp.MustCompile(`我的?(生日|时区|邮箱|工号|工牌|手机|电话|最喜欢的\p{Han}{1,4})(?:号码|号|地址)?(?:现在|已经|刚刚?)*(?:是|为|改成|改为|换成|变成)`), "$1"},
 }
 
-var numbered = regexp.MustCompile(`(?i)\b(?:my|our|the) [\p{L} -]{2,40}? (?:is|are|runs on|listens on) |我们?的?\p{Han}{1,12}(?:是|为|在)`)
+// notHomes are what people move to without packing a box.
+var notHomes = regexp.MustCompile(`(?i)\bto (?:postgres\w*|mysql|sqlite|linux|ubuntu|debian|fedora|arch|mac(?:os)?|windows|vim|neovim|emacs|helix|go|rust|python|java\w*|typescript|kotlin|swift|kubernetes|k8s|docker|podman|aws|azure|gcp|google|github|gitlab|slack|teams|notion|jira|linear|vs ?code|zed|cursor|android|ios|iphone|react|vue|svelte|bazel|nix\w*|terraform|redis|kafka|zsh|fish|chrome|firefox)\b|\bto \S*(?-i:\d|\p{Ll}\p{Lu})`)
 
-// SameSlot says whether two sentences of one person give two values to a thing
-// of which there is one: the same slot, or the same sentence with another
-// number.
-func SameSlot(a, b string) bool {
-	if s := slot(a); s != "" && s == slot(b) {
+var (
+	numbered = regexp.MustCompile(`(?i)\b(?:my|our|the) [\p{L} -]{2,40}? (?:is|are|runs on|listens on) |我们?的?\p{Han}{1,12}(?:是|为|在)`)
+	frameEn  = regexp.MustCompile(`(?i)^(?:my|our|the) ([\p{L}' -]{2,40}?)(?: (?:has|have) (?:now |just |recently )?(changed)(?: from \S+)? to| (?:was |is |are )?(?:now |just |recently )?(changed)(?: from \S+)? to| (?:is|are) (?:actually )?(now)| (?:is|are|was)(?: called| at| on| in)?) (.+)$`)
+	frameZh  = regexp.MustCompile(`^(我们?(?:的|家的?|公司的?|团队的?|项目的?)?\p{Han}{1,12}?)(?:现在|已经|刚刚?|今天|昨天|最近|实际上|其实|应该)*(?:(改成|改为|换成|变成|变为|更新为|改到|换到)了?|是|为|叫)(.+)$`)
+	denied   = regexp.MustCompile(`(?i)\b(?:is|are|was)(?:n't| not)\b|不是|没有?改`)
+)
+
+// Statement is what a sentence of a person says about a thing, as far as its
+// form tells. Make one with [State].
+type Statement struct {
+	text    string // without openers and contrasts
+	slot    string
+	frame   string // whose value a later sentence may change: "badge"
+	changed bool   // it says itself that the value is another now
+	not     string // a value that it denies in contrast
+	mask    string // of the one number in it; "" if it has none or more
+	denies  bool
+	ended   bool
+	core    []string
+	order   wording.Comparison
+	ordered bool
+}
+
+// State reads a sentence. correcting says that the speaker put something right
+// with it.
+func State(s string, correcting bool) Statement {
+	s = strings.TrimRight(headless(s), " .!。！")
+	st := Statement{not: wording.Contrast(s), text: bare(s)}
+	st.slot = slot(st.text)
+	st.frame, st.changed = frame(st.text)
+	st.changed = st.frame != "" && (st.changed || correcting)
+	st.mask = mask(st.text)
+	st.core, st.denies, st.ended = claim(s)
+	st.order, st.ordered = wording.Compares(st.text)
+	return st
+}
+
+// bare is a sentence without what introduces it and what it isn't about.
+func bare(s string) string {
+	return strings.TrimRight(wording.Uncontrasted(headless(s)), " .!。！")
+}
+
+// claim is what a sentence affirms or denies in the first of its clauses that
+// is about something; what follows says what holds instead.
+func claim(s string) (core []string, denies, ended bool) {
+	for _, c := range wording.Clauses(wording.Uncontrasted(s)) {
+		if core = wording.Core(c); len(core) > 0 {
+			denies = wording.Denies(c)
+			return core, denies, denies && wording.Ended(c)
+		}
+	}
+	return nil, false, false
+}
+
+// Replaces says whether, of two sentences of one person, the later makes the
+// earlier one untrue: it gives another value to a thing of which there is one,
+// denies what the other said, says what was denied, or compares the same
+// things the other way round. It is asked of all that is known of a person:
+// what has no word in common is passed over quickly.
+func (st Statement) Replaces(earlier string) bool {
+	low := strings.ToLower(earlier)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if !strings.Contains(low, w) {
+				return false
+			}
+		}
 		return true
 	}
-	return numbered.MatchString(a) && numbered.MatchString(b) &&
-		len(wording.Numbers(a)) == 1 && len(wording.Numbers(b)) == 1 && wording.Masked(a) == wording.Masked(b)
+	framed := st.frame != "" && (st.changed || st.not != "") && has(strings.Fields(tail(st.frame))...)
+	masked := st.mask != "" && has(strings.Fields(st.mask)...)
+	ordered := st.ordered && has(strings.Fields(or(st.order.Under, st.order.Over))...)
+	against := len(st.core) > 0 && has(stems(st.core)...)
+	if st.slot == "" && !framed && !masked && !ordered && !against {
+		return false
+	}
+	plain := bare(earlier)
+	switch {
+	case st.slot != "" && st.slot == slot(plain), masked && mask(plain) == st.mask:
+		return true
+	case framed && st.reframes(plain):
+		return true
+	case ordered:
+		if o, ok := wording.Compares(plain); ok && st.order.Against(o) {
+			return true
+		}
+	}
+	return against && st.against(plain)
 }
 
-// HasSlot says whether a sentence can give a value to such a thing at all.
-func HasSlot(s string) bool { return slot(s) != "" || numbered.MatchString(s) }
+// reframes says whether it gives another value to the same thing, and says so.
+func (st Statement) reframes(plain string) bool {
+	f, _ := frame(plain)
+	return f == st.frame && store.Fold(plain) != store.Fold(st.text) && (st.changed || wording.Contains(plain, st.not))
+}
+
+// against says whether one of two sentences denies what the other affirms.
+func (st Statement) against(plain string) bool {
+	core := wording.Core(plain)
+	if len(core) < len(st.core) || core[0] != st.core[0] || st.denies == wording.Denies(plain) {
+		return false
+	}
+	// What ended takes what was said around it along: where and with whom.
+	return (len(core) == len(st.core) || st.ended && len(st.core) > 1) && follows(core, st.core)
+}
+
+// tail is the end of a Chinese name, which 的 may divide; another is whole.
+func tail(name string) string {
+	if r := []rune(name); wording.HasHan(name) && len(r) > 2 {
+		return string(r[len(r)-2:])
+	}
+	return name
+}
+
+func stems(words []string) []string {
+	var out []string
+	for _, w := range words {
+		// "like" stands for every word of liking, "live" for moving away.
+		if w != "like" && w != "live" && w != "喜" && w != "欢" && w != "住" {
+			out = append(out, stem(w))
+		}
+	}
+	return out
+}
+
+// stem is what a word and its stem have in common.
+func stem(w string) string {
+	if len(w) > 3 && w[0] < 0x80 {
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// follows says whether some stand in all, in their order.
+func follows(all, some []string) bool {
+	for _, w := range all {
+		if len(some) > 0 && w == some[0] {
+			some = some[1:]
+		}
+	}
+	return len(some) == 0
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// mask is a sentence about the speaker's things without its number, if it has
+// one.
+func mask(s string) string {
+	if !numbered.MatchString(s) || len(wording.Numbers(s)) != 1 {
+		return ""
+	}
+	return wording.Masked(s)
+}
+
+func frame(s string) (name string, changed bool) {
+	if denied.MatchString(s) {
+		return "", false
+	}
+	if m := frameEn.FindStringSubmatch(s); m != nil {
+		return store.Fold(m[1]), m[2]+m[3]+m[4] != ""
+	}
+	if m := frameZh.FindStringSubmatch(s); m != nil {
+		return strings.TrimSuffix(strings.ReplaceAll(store.Fold(m[1]), "的", ""), "号"), m[2] != ""
+	}
+	return "", false
+}
 
 func slot(s string) string {
-	s = strings.TrimRight(strings.TrimSpace(s), ".!。！")
+	if denied.MatchString(s) || notHomes.MatchString(s) {
+		return ""
+	}
 	for _, sl := range slots {
 		if at := sl.re.FindStringSubmatchIndex(s); at != nil {
 			return strings.ToLower(string(sl.re.ExpandString(nil, sl.name, s, at)))

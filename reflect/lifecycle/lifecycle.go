@@ -9,6 +9,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ type Input struct {
 // Fit decides for every candidate whether it is new, known, or replaces
 // something. Of a memory that changes, the outcome holds the whole new form.
 func Fit(in Input) store.Outcome {
-	f := &fit{in: in, changed: map[string]int{}}
+	f := &fit{in: in, changed: map[string]int{}, states: map[string]extract.Statement{}}
 	f.out.Strategy = in.Strategy
 	f.out.Dropped = in.Found.Dropped
 	f.out.Verdicts = in.Found.Verdicts
@@ -58,7 +59,7 @@ func Fit(in Input) store.Outcome {
 		}
 	}
 	f.verdicts()
-	for _, c := range in.Found.Candidates {
+	for _, c := range inOrder(in.Found.Candidates) {
 		f.place(c)
 	}
 	f.out.Memories = append(f.fresh, f.touched...)
@@ -67,10 +68,11 @@ func Fit(in Input) store.Outcome {
 
 type fit struct {
 	in      Input
-	live    []store.Memory // active ones, this outcome's changes included
-	fresh   []store.Memory // new ones
-	touched []store.Memory // existing ones that change
-	changed map[string]int // index in touched by id
+	live    []store.Memory               // active ones, this outcome's changes included
+	fresh   []store.Memory               // new ones
+	touched []store.Memory               // existing ones that change
+	changed map[string]int               // index in touched by id
+	states  map[string]extract.Statement // by their words, of memories that are newer than a candidate
 	out     store.Outcome
 }
 
@@ -84,6 +86,16 @@ func (f *fit) verdicts() {
 	}
 }
 
+// inOrder sorts candidates as they were said, so that of two that contradict
+// each other the later one holds. What was found comes by importance.
+func inOrder(found []extract.Candidate) []extract.Candidate {
+	out := slices.Clone(found)
+	slices.SortStableFunc(out, func(a, b extract.Candidate) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Offset, b.Offset))
+	})
+	return out
+}
+
 // place finds a candidate's place.
 func (f *fit) place(c extract.Candidate) {
 	if c.By != store.ByUser && f.repeats(c) {
@@ -95,10 +107,14 @@ func (f *fit) place(c extract.Candidate) {
 		f.join(i, m)
 		return
 	}
+	if f.outdated(m, c) {
+		f.drop(c, Known)
+		return
+	}
 	var retired []store.Memory
-	slotted := extract.HasSlot(c.Quote)
+	by := claimOf(c)
 	for _, old := range f.live {
-		if !f.replaces(m, c, old, slotted) {
+		if !f.replaces(m, c, old, by) {
 			continue
 		}
 		if latest(old).After(c.Time) { // delivered late: what it says was true before

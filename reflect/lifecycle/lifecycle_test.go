@@ -266,3 +266,133 @@ func TestConfirmedIsKept(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// The same words in another order are another statement; where the form tells
+// that both can't hold, the later one does.
+func TestTheOtherWayRound(t *testing.T) {
+	for _, c := range [][2]string{
+		{"I prefer tabs over spaces.", "I prefer spaces over tabs."},
+		{"I prefer tabs over spaces in every Go file that I write for the shop and the office.", "I prefer spaces over tabs in every Go file that I write for the shop and the office."},
+		{"比起空格我更喜欢制表符。", "比起制表符我更喜欢空格。"},
+		{"比起空格我更喜欢制表符。", "我更喜欢空格而不是制表符。"},
+	} {
+		for _, relation := range []extract.Relation{extract.New, extract.SameAs} {
+			var b bank
+			b.session(t, nil, extract.Candidate{Text: c[0], Type: store.Preference, Subject: "indentation"})
+			out := b.session(t, nil, extract.Candidate{Text: c[1], Type: store.Preference, Subject: "indentation", Relation: relation, RelationID: c[0]})
+			if got := b.active(); len(got) != 1 || got[0] != c[1] || len(out.Memories) != 2 || out.Memories[1].SupersededBy != out.Memories[0].ID {
+				t.Errorf("%s / %s (%s): %q", c[0], c[1], relation, got)
+			}
+		}
+	}
+	for _, c := range [][2]string{
+		{"The backup of the shop goes from disk to tape every single night.", "The backup of the shop goes from tape to disk every single night."},
+		{"Anna reports to Bob at the office.", "Bob reports to Anna at the office."},
+		{"每天晚上由仓库把货物送到商店门口", "每天晚上由商店把货物送到仓库门口"},
+	} {
+		var b bank
+		b.session(t, nil, say(c[0]))
+		b.session(t, nil, extract.Candidate{Text: c[1], Relation: extract.SameAs, RelationID: c[0]})
+		if got := b.active(); len(got) != 2 {
+			t.Errorf("%s / %s: %q", c[0], c[1], got)
+		}
+	}
+}
+
+// What ended retires what held, and is itself what holds now.
+func TestEndings(t *testing.T) {
+	for _, c := range [][2]string{
+		{"I live in Lisbon.", "I moved to Oslo."},
+		{"I live in Lisbon.", "I no longer live in Lisbon."},
+		{"I'm allergic to nuts.", "I am not allergic to nuts any more"},
+		{"我喜欢咖啡。", "我不喜欢咖啡了"},
+		{"我的工牌号是4411。", "我的工牌号改成4412了"},
+		{"我住在杭州。", "我上个月搬到成都了。"},
+	} {
+		var b bank
+		b.session(t, nil, say(c[0]))
+		out := b.session(t, nil, say(c[1]))
+		if got := b.active(); len(got) != 1 || got[0] != c[1] {
+			t.Errorf("%s / %s: active %q", c[0], c[1], got)
+			continue
+		}
+		old := out.Memories[1]
+		if old.State != store.Superseded || old.SupersededBy != out.Memories[0].ID || !old.ValidTo.Equal(monday.AddDate(0, 0, 2)) {
+			t.Errorf("%s: %+v", c[0], old)
+		}
+		// What comes late was true before.
+		late := say(c[0])
+		late.Time = monday.AddDate(0, 0, -30)
+		if out := b.session(t, nil, late); len(b.active()) != 1 || len(out.Dropped) != 1 || out.Dropped[0].Reason != Known {
+			t.Errorf("%s, late: %q, dropped %+v", c[0], b.active(), out.Dropped)
+		}
+		// And it may come back.
+		if b.session(t, nil, say(c[0])); len(b.active()) != 1 || b.active()[0] != c[0] {
+			t.Errorf("%s, again: %q", c[0], b.active())
+		}
+	}
+	// Nobody else's word ends it, and no other thing is ended.
+	var b bank
+	b.session(t, nil, say("I live in Lisbon."))
+	b.session(t, nil, extract.Candidate{Text: "I no longer live in Lisbon.", By: store.ByAssistant, Type: store.Solution})
+	b.session(t, nil, say("I no longer work in Lisbon."), say("My wife no longer lives in Lisbon."))
+	if got := b.active(); len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestACorrectionByItsOpener(t *testing.T) {
+	var b bank
+	b.session(t, nil, say("My locker is blue."))
+	b.session(t, nil, say("My locker is heavy."))
+	if got := b.active(); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	b = bank{}
+	b.session(t, nil, say("My locker is blue."))
+	fixed := say("My locker is green.")
+	fixed.Corrects = true
+	b.session(t, nil, fixed)
+	if got := b.active(); len(got) != 1 || got[0] != "My locker is green." {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestOneStandingWishOfAKind(t *testing.T) {
+	wish := func(text string) extract.Candidate {
+		return extract.Candidate{Text: text, Type: store.Preference, Standing: true}
+	}
+	var b bank
+	for _, w := range []string{
+		"From now on, answer in French.", "From now on, use metric units.", "From now on, answer in German.", "Never use emojis.",
+		"以后请用中文回答。", "From now on, imperial units please.",
+	} {
+		b.session(t, nil, wish(w))
+	}
+	got := map[string]bool{}
+	for _, text := range b.active() {
+		got[text] = true
+	}
+	if len(got) != 3 || !got["以后请用中文回答。"] || !got["From now on, imperial units please."] || !got["Never use emojis."] {
+		t.Errorf("%v", got)
+	}
+	// A wish of the moment settles nothing for good.
+	once := wish("Answer in Dutch.")
+	once.Standing = false
+	if b.session(t, nil, once); len(b.active()) != 4 {
+		t.Errorf("%q", b.active())
+	}
+}
+
+// Of one session the later words hold, whatever was found to be more important.
+func TestTheLaterWordOfASession(t *testing.T) {
+	first, then := say("My badge is B4411."), say("My badge is B4412.")
+	first.Time, first.Turn, first.Importance = monday, 1, 0.7
+	then.Time, then.Turn, then.Importance = monday, 1, 0.9
+	then.Offset = 40
+	var b bank
+	b.session(t, nil, then, first)
+	if got := b.active(); len(got) != 1 || got[0] != "My badge is B4412." {
+		t.Errorf("%q", got)
+	}
+}

@@ -32,9 +32,16 @@ func (f *fit) twin(m store.Memory, c extract.Candidate) int {
 		}
 		near := alike(len(o.Text), len(m.Text)) && wording.Near(o.Text, m.Text) > Near
 		called := c.Relation == extract.SameAs && c.RelationID == o.ID && related(m, o)
-		return (near || called || fromOneSentence(m, o)) && wording.SameClaims(o.Text, m.Text)
+		if near && !wording.Inverted(o.Text, m.Text) || called && !wording.NamesInverted(o.Text, m.Text) || fromOneSentence(m, o) {
+			return wording.SameClaims(o.Text, m.Text) && !turned(o.Text, m.Text)
+		}
+		return false
 	})
 }
+
+// turned says whether two texts are the same words in another order, or the
+// same comparison the other way round: never one memory.
+func turned(a, b string) bool { return wording.Permuted(a, b) || wording.Swapped(a, b) }
 
 // alike says whether texts of these lengths can be nearer than [Near].
 func alike(a, b int) bool { return min(a, b)*4 >= max(a, b)*3 }
@@ -59,11 +66,28 @@ func related(a, b store.Memory) bool {
 	return sameSubject(a, b) || wording.Near(a.Text, b.Text) >= Related
 }
 
+// claim is what a candidate may retire others with: what its words state, and
+// the kinds of standing wish that it settles.
+type claim struct {
+	states extract.Statement
+	wishes []string
+}
+
+func claimOf(c extract.Candidate) claim {
+	cl := claim{states: extract.State(c.Quote, c.Corrects)}
+	if c.Standing && c.Type == store.Preference {
+		if cl.wishes = extract.Wishes(c.Quote); len(cl.wishes) == 0 {
+			cl.wishes = extract.Wishes(c.Text)
+		}
+	}
+	return cl
+}
+
 // replaces says whether m retires old. Only the user's own word does: it
 // contradicts old by the model's judgement, refines it without losing a claim,
-// or gives another value to a thing of which there is one.
-// slotted says whether the candidate's quote has a slot at all.
-func (f *fit) replaces(m store.Memory, c extract.Candidate, old store.Memory, slotted bool) bool {
+// gives another value to a thing of which there is one, denies it, or is a
+// newer wish of the same kind.
+func (f *fit) replaces(m store.Memory, c extract.Candidate, old store.Memory, by claim) bool {
 	if c.By != store.ByUser || old.Scope != m.Scope || old.ID == m.ID || c.Type == store.EventType {
 		return false
 	}
@@ -73,8 +97,34 @@ func (f *fit) replaces(m store.Memory, c extract.Candidate, old store.Memory, sl
 		return true
 	case named && c.Relation == extract.Refines:
 		return wording.Keeps(m.Text, old.Text)
+	case old.AttributedTo != store.ByUser:
+		return false
 	}
-	return slotted && old.AttributedTo == store.ByUser && slices.ContainsFunc(said(old), func(s string) bool { return extract.SameSlot(c.Quote, s) })
+	if slices.ContainsFunc(said(old), by.states.Replaces) {
+		return true
+	}
+	return old.Standing && old.Type == store.Preference && len(by.wishes) > 0 &&
+		slices.ContainsFunc(said(old), func(s string) bool { return extract.Displaces(by.wishes, extract.Wishes(s)) })
+}
+
+// outdated says whether a memory was stated after the candidate and makes it
+// untrue: the candidate came late.
+func (f *fit) outdated(m store.Memory, c extract.Candidate) bool {
+	return c.By == store.ByUser && c.Type != store.EventType && slices.ContainsFunc(f.live, func(o store.Memory) bool {
+		if o.Scope != m.Scope || o.AttributedTo != store.ByUser || !latest(o).After(c.Time) {
+			return false
+		}
+		newest := o.Text
+		if n := len(o.Evidence); n > 0 {
+			newest = o.Evidence[n-1].Quote
+		}
+		st, ok := f.states[newest]
+		if !ok {
+			st = extract.State(newest, false)
+			f.states[newest] = st
+		}
+		return st.Replaces(c.Quote)
+	})
 }
 
 // said are the user's own words behind a memory.

@@ -73,6 +73,6 @@ var (
 
 // Negated says whether a text denies something.
 func Negated(s string) bool {
-	s = Plain(s)
+	s = strings.ReplaceAll(Plain(s), "不过敏", "没过敏") // 不过 alone is "but"
 	return notEnglish.MatchString(s) || notChinese.MatchString(seemsNot.ReplaceAllString(s, ""))
 }

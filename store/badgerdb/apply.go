@@ -146,10 +146,8 @@ func (s *Store) moveCursor(t *tx, at conversation, x *store.Session, j *store.Jo
 	from, to := j.From, j.To
 	x.Cursor, x.NewTokens = to, 0
 	for r := range t.rows(join(famExchange, at[:]), exchangeKey(at, to+1)) {
-		var e struct {
-			Tokens int `json:"tokens"`
-		}
-		if err := r.large(seqOf(r.item.Key()[1:]), &e); err != nil {
+		e, err := r.exchange(seqOf(r.item.Key()[1:]), nil)
+		if err != nil {
 			return err
 		}
 		x.NewTokens += e.Tokens
@@ -168,5 +166,6 @@ func (s *Store) moveCursor(t *tx, at conversation, x *store.Session, j *store.Jo
 			return err
 		}
 	}
-	return t.putSession(at, *x, false)
+	t.putSession(at, *x)
+	return nil
 }

@@ -97,6 +97,7 @@ func (e *eraser) run() error {
 		{famRevision, &e.rec.Revisions, nil},
 		{famForgotten, &e.rec.Tombstones, nil},
 		{famText, nil, nil},
+		{famVector, nil, nil},
 		{famMemory, &e.rec.Memories, e.memory},
 		{famScope, nil, nil},
 	} {
@@ -115,8 +116,8 @@ func (e *eraser) conversations(at place) error {
 	txn := e.h.db.NewTransaction(false)
 	defer txn.Discard()
 	for r := range (view{e.h, txn}).rows(join(famSession, at[:]), nil) {
-		var x store.Session
-		if err := r.into(&x); err != nil {
+		x, err := r.session()
+		if err != nil {
 			return err
 		}
 		if x.Owner.SkillScope() == e.scope {
@@ -130,7 +131,7 @@ func (e *eraser) conversations(at place) error {
 			count  *int
 			also   func(*tx, row) ([][]byte, error)
 		}{
-			{famPlace, &e.rec.Places, nil},
+			{famPlaces, nil, e.places},
 			{famExchange, &e.rec.Exchanges, e.exchange},
 		} {
 			if err := e.wipe(join(f.family, c[:]), f.count, f.also); err != nil {
@@ -145,7 +146,7 @@ func (e *eraser) conversations(at place) error {
 	}{
 		{join(famLedger, at[:]), &e.rec.Ledger, ofSession(e, func(x *store.LedgerEntry) string { return x.Session }, nil)},
 		{join(famWhy, at[:]), &e.rec.Why, ofSession(e, func(x *store.Why) string { return x.Session }, tailIndex(byWhy))},
-		{join(famAnchor, at[:]), &e.rec.Anchors, ofSession(e, func(x *store.Anchor) string { return x.Session }, nil)},
+		{join(famAnchor, at[:]), &e.rec.Anchors, e.anchor},
 		{join(famJob, at[:]), &e.rec.Jobs, ofSession(e, func(x *store.Job) string { return x.Session }, tailIndex(byJob))},
 		{join(famBegun, at[:]), &e.rec.Exchanges, e.begun},
 		{[]byte{famReflected}, nil, e.reflected(list)},
@@ -244,32 +245,56 @@ func tail(r row) store.Hash {
 }
 
 func (e *eraser) session(_ *tx, r row) ([][]byte, error) {
-	var x store.Session
-	if err := r.into(&x); err != nil {
+	x, err := r.session()
+	if err != nil {
 		return nil, err
 	}
 	if !e.dead[x.ID] {
 		return skip, nil
 	}
 	at, id := place(r.item.Key()[1:]), tail(r)
-	return [][]byte{idKey(bySession, id), join(famSessions, at.tenant(), descending(x.Started), id[:])}, nil
+	return append(byIDKeys(&x, id), join(famSessions, at.tenant(), descending(x.Started), id[:])), nil
+}
+
+// byIDKeys is the session's row of the index by id, if it has one.
+func byIDKeys(x *store.Session, id store.Hash) [][]byte {
+	if _, drawn := store.DrawnAt(x.ID); drawn {
+		return nil
+	}
+	return [][]byte{idKey(bySession, id)}
 }
 
 func (e *eraser) exchange(_ *tx, r row) ([][]byte, error) {
-	var x struct {
-		ID string `json:"id"`
-	}
 	seq := seqOf(r.item.Key()[1:])
-	if err := r.large(seq, &x); err != nil {
+	x, err := r.exchange(seq, nil)
+	if err != nil {
 		return nil, err
 	}
+	e.rec.Places += len(x.Places)
 	keys, err := r.partKeys(seq)
-	return append(keys, idKey(byExchange, e.h.exchange(x.ID))), err
+	if x.ID != "" {
+		keys = append(keys, idKey(byExchange, e.h.exchange(x.ID)))
+	}
+	return keys, err
+}
+
+func (e *eraser) places(_ *tx, r row) ([][]byte, error) {
+	places, err := r.places()
+	e.rec.Places += len(places)
+	return nil, err
+}
+
+func (e *eraser) anchor(_ *tx, r row) ([][]byte, error) {
+	a, err := r.anchor()
+	if err != nil || e.takes(a.Session) {
+		return nil, err
+	}
+	return skip, nil
 }
 
 func (e *eraser) begun(_ *tx, r row) ([][]byte, error) {
-	var b begun
-	if err := r.large(0, &b); err != nil {
+	b, err := r.exchange(0, nil)
+	if err != nil {
 		return nil, err
 	}
 	if b.Owner.SkillScope() != e.scope && !e.takes(b.Session) {

@@ -156,8 +156,8 @@ func TestLinkTenantsMovesEverything(t *testing.T) {
 	fill(t, s.Store, now, "s2", c.now())
 	before := map[byte]int{}
 	families := []byte{
-		famSession, famExchange, famPart, famBegun, famPlace, famAnchor, famLedger, famWhy, famJob,
-		famMemory, famRevision, famText, famForgotten, famByID, famSessions, famMemories, famReflected,
+		famSession, famExchange, famPart, famBegun, famPlaces, famAnchor, famLedger, famWhy, famJob,
+		famMemory, famRevision, famText, famVector, famForgotten, famByID, famSessions, famMemories, famReflected,
 	}
 	for _, family := range families {
 		before[family] = count(t, s.Store, family)

@@ -3,10 +3,8 @@ package badgerdb
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"hindsight/store"
 )
@@ -18,7 +16,7 @@ const partBytes = 256 << 10
 
 // The first byte of a large value's record.
 const (
-	whole = 'w' // JSON follows
+	whole = 'w' // fields follow
 	parts = 'p' // the number of parts and the exchange's hash follow
 )
 
@@ -30,24 +28,29 @@ func partKey(head []byte, id store.Hash, seq uint64, n uint32) []byte {
 
 func seqOf(ref []byte) uint64 { return binary.BigEndian.Uint64(ref[len(conversation{}):]) }
 
-// encodeLarge gives the record of an exchange. Where it is large, its parts
-// are written at once, as pieces of their own: without the record they are
-// nothing. So this comes first in a change.
-func (t *tx) encodeLarge(at place, id store.Hash, seq uint64, v any, ttl time.Duration) ([]byte, error) {
-	plain, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode an exchange: %w", err)
+// encodeLarge gives the record of an exchange, good until the next value is
+// encoded. Where it is large, its parts are written at once, as pieces of their
+// own: without the record they are nothing. So this comes first in a change.
+// id may be zero, and is made then where it is needed.
+func (t *tx) encodeLarge(at place, id store.Hash, seq uint64, x *store.Exchange, home *store.Session) ([]byte, error) {
+	record := appendExchange(append(t.plain[:0], whole), x, home)
+	t.plain = record[:0]
+	if cap(t.plain) > 2*partBytes {
+		t.plain = nil // nothing to keep for the rest of a batch
 	}
-	if len(plain) <= partBytes {
-		return append([]byte{whole}, plain...), nil
+	if len(record) <= 1+partBytes {
+		return record, nil
+	}
+	if id.IsZero() {
+		id = t.h.exchange(x.ID)
 	}
 	n := uint32(0)
-	for ; len(plain) > 0; n++ {
+	for plain := record[1:]; len(plain) > 0; n++ {
 		size := min(partBytes, len(plain))
 		if err := t.room(size+256, 1); err != nil {
 			return nil, err
 		}
-		if err := t.putPlain(join(famPart, at[:], id[:], u64(seq), u32(n)), plain[:size], 0, ttl); err != nil {
+		if err := t.putPlain(join(famPart, at[:], id[:], u64(seq), u32(n)), plain[:size], 0, keepSession); err != nil {
 			return nil, err
 		}
 		plain = plain[size:]
@@ -63,14 +66,15 @@ func partsOf(record []byte) (n uint32, id store.Hash, ok bool) {
 	return binary.BigEndian.Uint32(record[1:]), store.Hash(record[5:]), true
 }
 
-// large decodes a row whose record encodeLarge gave.
-func (r row) large(seq uint64, into any) error {
+// exchange decodes a row whose record encodeLarge gave. home is the session
+// that it lies under; without one, id, session and owner may be missing.
+func (r row) exchange(seq uint64, home *store.Session) (store.Exchange, error) {
 	record, err := r.plain()
 	if err != nil {
-		return err
+		return store.Exchange{}, err
 	}
 	if len(record) == 0 {
-		return fmt.Errorf("read an exchange: empty record")
+		return store.Exchange{}, fmt.Errorf("read an exchange: empty record")
 	}
 	body := record[1:]
 	if n, id, ok := partsOf(record); ok {
@@ -78,20 +82,18 @@ func (r row) large(seq uint64, into any) error {
 		for i := range n {
 			part, err := r.v.row(partKey(r.item.Key(), id, seq, i))
 			if err != nil {
-				return fmt.Errorf("read part %d of an exchange: %w", i, err)
+				return store.Exchange{}, fmt.Errorf("read part %d of an exchange: %w", i, err)
 			}
 			p, err := part.plain()
 			if err != nil {
-				return err
+				return store.Exchange{}, err
 			}
 			body = append(body, p...)
 		}
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("decode an exchange: %w", err)
-	}
-	r.v.h.follow(into)
-	return nil
+	x, err := readExchange(body, home)
+	x.Owner.Tenant = r.v.h.alias(x.Owner.Tenant)
+	return x, err
 }
 
 // partKeys lists the keys of the parts of a row that encodeLarge's record fills.
@@ -108,12 +110,32 @@ func (r row) partKeys(seq uint64) ([][]byte, error) {
 	return keys, nil
 }
 
-func (v view) getLarge(head []byte, seq uint64, into any) error {
-	r, err := v.row(head)
-	if err != nil {
-		return err
+// endedAt is the exchange of a session with a sequence number, nil if it is past
+// its retention.
+func (v view) endedAt(at conversation, seq uint64, home *store.Session) (*store.Exchange, error) {
+	r, err := v.row(exchangeKey(at, seq))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
 	}
-	return r.large(seq, into)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.exchange(seq, home)
+	return &x, err
+}
+
+// endedIn is the exchange of a session with an id, nil if there is none.
+func (v view) endedIn(at conversation, id string, home *store.Session) (*store.Exchange, error) {
+	for r := range v.rows(join(famExchange, at[:]), nil) {
+		x, err := r.exchange(seqOf(r.item.Key()[1:]), home)
+		if err != nil {
+			return nil, err
+		}
+		if x.ID == id {
+			return &x, nil
+		}
+	}
+	return nil, nil
 }
 
 // delLarge removes a record and its parts, if it is there.
@@ -144,7 +166,8 @@ func (s *Store) Exchanges(ctx context.Context, o store.Owner, session string, af
 	out := []store.Exchange{}
 	err := s.view(func(v view) error {
 		at := v.h.conversation(s.owner(o), session)
-		if _, err := v.session(at); err != nil {
+		home, err := v.session(at)
+		if err != nil {
 			return err
 		}
 		for r := range v.rows(join(famExchange, at[:]), exchangeKey(at, after+1)) {
@@ -155,10 +178,11 @@ func (s *Store) Exchanges(ctx context.Context, o store.Owner, session string, af
 			if upTo != 0 && seq > upTo {
 				break
 			}
-			var x store.Exchange
-			if err := r.large(seq, &x); err != nil {
+			x, err := r.exchange(seq, &home)
+			if err != nil {
 				return err
 			}
+			x.Places = nil
 			out = append(out, x)
 		}
 		return nil
@@ -170,15 +194,60 @@ func (s *Store) Exchanges(ctx context.Context, o store.Owner, session string, af
 func (s *Store) Exchange(_ context.Context, id string) (store.Exchange, error) {
 	var x store.Exchange
 	err := s.view(func(v view) error {
-		h := v.h.exchange(id)
-		ref, err := v.raw(idKey(byExchange, h))
+		found, err := v.ended(id)
 		if err != nil {
 			return err
 		}
-		seq := seqOf(ref)
-		return v.getLarge(exchangeKey(conversation(ref), seq), seq, &x)
+		if found == nil {
+			return store.ErrNotFound
+		}
+		x = *found
+		x.Places = nil
+		return nil
 	})
 	return x, wrap("find exchange", err)
+}
+
+// ended finds an ended exchange by its id, nil if there is none: in the session
+// that the id names, else by the index.
+func (v view) ended(id string) (*store.Exchange, error) {
+	if session, ok := store.SessionOf(id); ok {
+		x, err := v.endedOf(session, id)
+		if x != nil || err != nil {
+			return x, err
+		}
+	}
+	ref, err := v.raw(idKey(byExchange, v.h.exchange(id)))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := conversation(ref)
+	home, err := v.session(at)
+	if err != nil {
+		return nil, err
+	}
+	return v.endedAt(at, seqOf(ref), &home)
+}
+
+func (v view) endedOf(session, id string) (*store.Exchange, error) {
+	at, err := v.locate(session)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	home, err := v.session(at)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil // past its retention
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.endedIn(at, id, &home)
 }
 
 // wrap names what was tried. Nil stays nil.

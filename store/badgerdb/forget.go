@@ -163,7 +163,7 @@ func (s *Store) clearGone(t *tx, id store.Hash) error {
 // the retention of ledger and why.
 func (s *Store) eraseMemory(t *tx, at place, m *store.Memory) error {
 	id := t.h.memory(m.ID)
-	keys := [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id)}
+	keys := [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)}
 	for r := range t.rows(join(famRevision, at[:], id[:]), nil) {
 		keys = append(keys, r.key())
 	}

@@ -18,7 +18,7 @@ const (
 	famExchange  = 'x' // tenant, scope, session, seq        -> store.Exchange
 	famPart      = 'd' // tenant, scope, exchange, seq, n    -> part of a large exchange
 	famBegun     = 'b' // tenant, scope, exchange            -> begun
-	famPlace     = 'p' // tenant, scope, session, key        -> turn
+	famPlaces    = 'p' // tenant, scope, session, seq, n     -> places of an exchange that is gone
 	famAnchor    = 'a' // tenant, scope, key, time, session  -> store.Anchor
 	famLedger    = 'l' // tenant, scope, session, key        -> store.LedgerEntry
 	famWhy       = 'w' // tenant, scope, session, exchange   -> store.Why
@@ -26,6 +26,7 @@ const (
 	famMemory    = 'm' // tenant, scope, memory              -> store.Memory
 	famRevision  = 'r' // tenant, scope, memory, revision    -> store.Memory
 	famText      = 'f' // tenant, scope, text                -> id of the memory that says it
+	famVector    = 'q' // tenant, scope, memory              -> its vector
 	famForgotten = 'g' // tenant, scope, text                -> tombstone
 
 	// Without a place: nothing but hashes, numbers and harmless values.
@@ -71,7 +72,16 @@ func (n names) at(tenant string, sc store.Scope) place {
 
 func (n names) owner(o store.Owner) place { return n.at(o.Tenant, o.Scope()) }
 
-func (n names) session(id string) store.Hash  { return n.id.Hash("session", id) }
+// session is the hash of a session's id. That of a drawn one begins with its
+// time: what is written together lies together, and merging it is cheap.
+func (n names) session(id string) store.Hash {
+	h := n.id.Hash("session", id)
+	if at, ok := store.DrawnAt(id); ok {
+		binary.BigEndian.PutUint64(h[:], nanos(at))
+	}
+	return h
+}
+
 func (n names) exchange(id string) store.Hash { return n.id.Hash("exchange", id) }
 func (n names) memory(id string) store.Hash   { return n.id.Hash("memory", id) }
 func (n names) job(id string) store.Hash      { return n.id.Hash("job", id) }

@@ -11,7 +11,7 @@ func (s *Store) writeLedger(t *tx, entries []store.LedgerEntry) error {
 		w := t.owned(e.Owner)
 		e.Owner = w.Owner
 		at := t.conversation(w, e.Session)
-		if s.tooOld(at.place(), e.Created) {
+		if tooOld(e.Created, w.erasedAtUsers) {
 			continue
 		}
 		if err := t.room(len(e.Text)*2+2048, 1); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) writeWhy(t *tx, w *store.Why) error {
 	o := t.owned(w.Owner)
 	y.Owner = o.Owner
 	at, id := t.conversation(o, y.Session), t.h.exchange(y.Exchange)
-	if s.tooOld(at.place(), y.Time) {
+	if tooOld(y.Time, o.erasedAtUsers) {
 		return nil
 	}
 	n := len(y.Query)

@@ -137,8 +137,8 @@ type pair struct {
 func (m mover) run() error {
 	// Heads of exchanges before their parts: the index needs what is in them.
 	for _, family := range []byte{
-		famExchange, famPart, famBegun, famPlace, famAnchor, famLedger, famWhy, famJob,
-		famMemory, famRevision, famText, famForgotten, famErased, famSession,
+		famExchange, famPart, famBegun, famPlaces, famAnchor, famLedger, famWhy, famJob,
+		famMemory, famRevision, famText, famVector, famForgotten, famErased, famSession,
 	} {
 		if err := m.family(family); err != nil {
 			return fmt.Errorf("move family %q: %w", family, err)
@@ -200,21 +200,21 @@ func (m mover) take(r row) (moved, error) {
 	case famJob:
 		x.indices = []pair{{idKey(byJob, id), m.to[:], 0}}
 	case famExchange:
-		var e struct {
-			ID string `json:"id"`
-		}
-		if err := r.large(seqOf(x.key[1:]), &e); err != nil {
+		e, err := r.exchange(seqOf(x.key[1:]), nil)
+		if err != nil {
 			return x, err
 		}
-		x.indices = []pair{{idKey(byExchange, m.h.exchange(e.ID)), m.at(x.key, 0), 0}}
+		if e.ID != "" {
+			x.indices = []pair{{idKey(byExchange, m.h.exchange(e.ID)), m.at(x.key, 0), 0}}
+		}
 	case famSession:
-		var e store.Session
-		if err := r.into(&e); err != nil {
+		e, err := r.session()
+		if err != nil {
 			return x, err
 		}
-		x.indices = []pair{
-			{idKey(bySession, id), m.to[:], 0},
-			{join(famSessions, m.to.tenant(), descending(e.Started), id[:]), m.to.scope(), 0},
+		x.indices = []pair{{join(famSessions, m.to.tenant(), descending(e.Started), id[:]), m.to.scope(), 0}}
+		for _, key := range byIDKeys(&e, id) {
+			x.indices = append(x.indices, pair{key, m.to[:], 0})
 		}
 		x.dead = [][]byte{join(famSessions, m.from.tenant(), descending(e.Started), id[:])}
 	case famMemory:

@@ -128,42 +128,58 @@ func matchMemory(f store.MemoryFilter, m *store.Memory) bool {
 // Text must be set; the rest has defaults. An id that another scope has is
 // replaced by one of its own.
 func (s *Store) PutMemory(_ context.Context, m store.Memory) (store.Memory, bool, error) {
-	if m.Tenant == "" || m.Scope == "" || m.Text == "" || m.Type == "" {
-		return m, false, errors.New("write memory: tenant, scope, type and text must be set")
+	if err := writable(&m); err != nil {
+		return m, false, err
 	}
 	if err := s.roomToWrite(); err != nil {
 		return m, false, err
 	}
 	created := false
-	err := s.change(func(t *tx) error {
-		m.Tenant = s.tenant(m.Tenant)
-		at := t.h.at(m.Tenant, m.Scope)
-		old, oldAt, err := t.written(at, &m)
-		if errors.Is(err, store.ErrNotFound) {
-			old, oldAt, err = t.sameText(at, m.Scope, m.Text)
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		found := err == nil && oldAt == at
-		if err := s.lift(t, at, m.Scope, m.Text); err != nil {
-			return err
-		}
-		switch {
-		case found && old.State == store.Active:
-			m = old
-			return nil
-		case found && old.State == store.Archived:
-			m = restored(old)
-			return s.putMemory(t, &m, &old)
-		case found && old.ID == m.ID: // superseded, consolidated or quarantined: said again
-			m.CreatedAt, m.State, m.SupersededBy, m.ValidTo = old.CreatedAt, store.Active, "", time.Time{}
-			return s.putMemory(t, &m, &old)
-		}
-		created = true
-		return s.putMemory(t, &m, nil)
+	err := s.change(func(t *tx) (err error) {
+		m, created, err = s.writeMemory(t, m)
+		return err
 	})
 	return m, created && err == nil, wrap("write memory", err)
+}
+
+// writable says what a memory lacks to be written.
+func writable(m *store.Memory) error {
+	if m.Tenant == "" || m.Scope == "" || m.Text == "" || m.Type == "" {
+		return errors.New("write memory: tenant, scope, type and text must be set")
+	}
+	return nil
+}
+
+// writeMemory is PutMemory inside a change: it returns the memory that stands
+// then, and whether it is new.
+func (s *Store) writeMemory(t *tx, m store.Memory) (store.Memory, bool, error) {
+	m.Tenant = s.tenant(m.Tenant)
+	at := t.h.at(m.Tenant, m.Scope)
+	old, oldAt, err := t.written(at, &m)
+	if errors.Is(err, store.ErrNotFound) {
+		old, oldAt, err = t.sameText(at, m.Scope, m.Text)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return m, false, err
+	}
+	found := err == nil && oldAt == at
+	if err := s.lift(t, at, m.Scope, m.Text); err != nil {
+		return m, false, err
+	}
+	switch {
+	case found && old.State == store.Active:
+		return old, false, nil
+	case found && old.State == store.Archived:
+		m = restored(old)
+		err := s.putMemory(t, &m, &old)
+		return m, false, err
+	case found && old.ID == m.ID: // superseded, consolidated or quarantined: said again
+		m.CreatedAt, m.State, m.SupersededBy, m.ValidTo = old.CreatedAt, store.Active, "", time.Time{}
+		err := s.putMemory(t, &m, &old)
+		return m, false, err
+	}
+	err = s.putMemory(t, &m, nil)
+	return m, true, err
 }
 
 // written finds the memory that has the id of a written one, which gets an id
@@ -258,6 +274,11 @@ func (s *Store) putMemory(t *tx, m *store.Memory, old *store.Memory) error {
 		if err := t.dropText(at, old); err != nil {
 			return err
 		}
+		if old.Text != m.Text || old.Subject != m.Subject {
+			if err := s.dropVector(t, at, m); err != nil {
+				return err
+			}
+		}
 	} else if err := t.set(idKey(byMemory, id), at[:], 0, 0); err != nil {
 		return err
 	}
@@ -290,6 +311,7 @@ func (s *Store) storeMemory(t *tx, at place, m *store.Memory) error {
 		err = s.clearGone(t, id)
 	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)
+	s.vectors.later(t, m.ID)
 	return err
 }
 

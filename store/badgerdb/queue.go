@@ -90,9 +90,7 @@ func (s *Store) Enqueue(ctx context.Context, o store.Owner, session string, trig
 		}
 		if x.State == store.Open && (trigger == store.TriggerExplicit || trigger == store.TriggerIdle) {
 			x.State = store.Closed
-			if err := t.putSession(at, x, false); err != nil {
-				return err
-			}
+			t.putSession(at, x)
 		}
 		j, ok, err = s.enqueue(t, at, &x, trigger)
 		return err
@@ -188,7 +186,7 @@ func (s *Store) oldestDue(h *handle, now time.Time) *store.Job {
 		if !due || best != nil && !older(j, best) {
 			continue
 		}
-		if l := s.mem.sessions[h.conversation(j.Owner, j.Session)]; l != nil && (l.Cursor == j.From || covered(&l.Session, j)) {
+		if l := s.mem.sessions[h.conversation(j.Owner, j.Session)]; l != nil && (l.Cursor == j.From || covered(l.Session, j)) {
 			best = j
 		}
 	}

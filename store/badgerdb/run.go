@@ -19,6 +19,9 @@ func (s *Store) Run(ctx context.Context) error {
 	wait := min(s.cfg.Retry, 250*time.Millisecond)
 	for {
 		err := s.open()
+		if err != nil {
+			s.setOff(reasonOf(err)) // before anybody who waits for the outcome asks
+		}
 		once.Do(func() { close(s.first) })
 		if err == nil {
 			wait = min(s.cfg.Retry, 250*time.Millisecond)
@@ -81,6 +84,7 @@ func (s *Store) open() error {
 		return errors.Join(off("the data in %s can't be read (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err)), h.db.Close())
 	}
 	s.feed.reset()
+	s.vectors.reset()
 	select {
 	case <-s.broken: // of the time before
 	default:
@@ -131,18 +135,22 @@ func (s *Store) endBegun(h *handle) error {
 	defer s.write.Unlock()
 	for _, id := range ids {
 		err := s.apply(h, &tx{}, func(t *tx) error {
-			if _, err := t.raw(idKey(byExchange, id)); err == nil {
-				return s.dropBegun(t, id)
-			} else if !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
 			at := s.mem.begun[id]
-			var b begun
-			if err := t.getLarge(join(famBegun, at[:], id[:]), 0, &b); err != nil {
+			r, err := t.row(join(famBegun, at[:], id[:]))
+			if err != nil {
 				return err
 			}
-			x := b.Exchange
-			x.Places, x.Anchors, x.Status = b.Places, b.Anchors, store.Aborted
+			x, err := r.exchange(0, nil)
+			if err != nil {
+				return err
+			}
+			if is, err := t.ended(x.ID); err != nil {
+				return err
+			} else if is != nil {
+				return s.dropBegun(t, x.ID)
+			}
+			s.aborted[x.ID] = struct{}{}
+			x.Status = store.Aborted
 			return s.writeEnded(t, &x)
 		})
 		if err != nil {

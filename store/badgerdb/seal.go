@@ -8,11 +8,13 @@ const plainForm = 0
 
 // seal gives the form in which a value of a scope is written. at is the place
 // of the value, by which a key of its own can be chosen.
-func (h *handle) seal(at place, plain []byte) ([]byte, error) {
-	out := make([]byte, 1, len(plain)+1)
-	out[0] = plainForm
-	return append(out, plain...), nil
+// It is appended to out.
+func (h *handle) seal(out []byte, at place, plain []byte) ([]byte, error) {
+	return append(append(out, plainForm), plain...), nil
 }
+
+// sealing is by how much a sealed value is longer.
+const sealing = 1
 
 // open undoes seal. The result may share memory with sealed.
 func (h *handle) open(at place, sealed []byte) ([]byte, error) {

@@ -2,9 +2,8 @@ package badgerdb
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"errors"
-	"fmt"
 	"sort"
 	"time"
 
@@ -14,69 +13,120 @@ import (
 func sessionKey(at conversation) []byte { return join(famSession, at[:]) }
 
 func (v view) session(at conversation) (store.Session, error) {
-	var x store.Session
-	err := v.get(sessionKey(at), &x)
+	r, err := v.row(sessionKey(at))
+	if err != nil {
+		return store.Session{}, err
+	}
+	return r.session()
+}
+
+// session decodes a row of a session.
+func (r row) session() (store.Session, error) {
+	b, err := r.plain()
+	if err != nil {
+		return store.Session{}, err
+	}
+	x, err := readSession(b)
+	x.Owner.Tenant = r.v.h.alias(x.Owner.Tenant)
 	return x, err
 }
 
 // session is the record as this change has left it. Records of sessions that
 // aren't at rest are kept in memory.
 func (t *tx) session(at conversation) (store.Session, error) {
-	if x, ok := t.dirty[at]; ok {
-		return x, nil
-	}
-	t.s.mu.RLock()
-	l := t.s.mem.sessions[at]
-	t.s.mu.RUnlock()
-	if l != nil {
-		return l.Session, nil
+	if x, ok := t.inMemory(at); ok {
+		return *x, nil
 	}
 	return t.view.session(at)
 }
 
-// sessionBytes is about what a session's record takes in a transaction.
-const sessionBytes = 800
+func (t *tx) inMemory(at conversation) (*store.Session, bool) {
+	if x, ok := t.dirty[at]; ok {
+		return x, true
+	}
+	t.s.mu.RLock()
+	defer t.s.mu.RUnlock()
+	if l := t.s.mem.sessions[at]; l != nil {
+		return l.Session, true
+	}
+	return nil, false
+}
 
-// putSession notes a session's record, which is written once with the commit; a
-// fresh one enters the indices at once.
-func (t *tx) putSession(at conversation, x store.Session, fresh bool) error {
+// sessionBytes is about what a session's record takes in a transaction.
+const sessionBytes = 400
+
+// putSession notes a session's record, which is written once with the commit.
+func (t *tx) putSession(at conversation, x store.Session) {
 	if _, ok := t.dirty[at]; !ok {
 		t.grow(sessionBytes)
 	}
-	t.dirty[at] = x
-	if !fresh {
-		return nil
-	}
-	h := store.Hash(at[placeLen:])
-	p := at.place()
-	// An id that another owner has too stays theirs in the index.
-	if _, err := t.raw(idKey(bySession, h)); errors.Is(err, store.ErrNotFound) {
-		if err := t.set(idKey(bySession, h), p[:], 0, 0); err != nil {
-			return err
-		}
-	}
-	return t.set(join(famSessions, p.tenant(), descending(x.Started), h[:]), p.scope(), 0, 0)
+	t.dirty[at] = &x
 }
 
-// writeSessions writes the noted records and lets memory mirror them.
-func (t *tx) writeSessions() error {
-	for at, x := range t.dirty {
-		plain, err := json.Marshal(x)
-		if err != nil {
-			return fmt.Errorf("encode a session: %w", err)
+// enterSession puts a fresh session into the indices: the listing, and, where
+// its id doesn't lead there, that by id.
+func (t *tx) enterSession(at conversation, x *store.Session) error {
+	h, p := at[placeLen:], at.place()
+	if _, drawn := store.DrawnAt(x.ID); !drawn {
+		byID := idKey(bySession, store.Hash(h))
+		// An id that another owner has too stays theirs in the index.
+		_, err := t.row(byID)
+		if errors.Is(err, store.ErrNotFound) {
+			err = t.set(byID, p[:], 0, 0)
 		}
-		sealed, err := t.h.seal(at.place(), plain)
 		if err != nil {
-			return fmt.Errorf("seal a session: %w", err)
-		}
-		if err := t.add(sessionKey(at), sealed, sessionMark(&x), keepSession); err != nil {
 			return err
 		}
-		t.after = append(t.after, func() {
-			t.s.mirror(func(st *state) { st.session(at, x) })
-		})
 	}
-	clear(t.dirty)
+	key := t.key(famSessions, p.tenant(), 8+hashLen)
+	key = append(binary.BigEndian.AppendUint64(key, ^nanos(x.Started)), h...)
+	return t.set(key, append(t.cut(hashLen), p.scope()...), 0, 0)
+}
+
+// locate finds where a session lies by its id alone: one that was drawn by its
+// place in the tenants' listings.
+func (v view) locate(id string) (conversation, error) {
+	h := v.h.session(id)
+	started, drawn := store.DrawnAt(id)
+	if !drawn {
+		p, err := v.raw(idKey(bySession, h))
+		if err != nil {
+			return conversation{}, err
+		}
+		return conversation(append(p, h[:]...)), nil
+	}
+	tenants, err := v.tenants()
+	if err != nil {
+		return conversation{}, err
+	}
+	for _, name := range tenants {
+		t := v.h.tenant(name)
+		scope, err := v.raw(join(famSessions, t[:], descending(started), h[:]))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return conversation{}, err
+		}
+		return conversation(join(0, t[:], scope, h[:])[1:]), nil
+	}
+	return conversation{}, store.ErrNotFound
+}
+
+// writeSessions writes the noted records; they stay noted until the commit.
+func (t *tx) writeSessions() error {
+	var plain []byte // not t.plain: room commits while an exchange is in there
+	for at, x := range t.dirty {
+		plain = appendSession(plain[:0], x)
+		key := t.key(famSession, at[:], 0)
+		sealed, err := t.sealed(key, plain)
+		if err != nil {
+			return err
+		}
+		if err := t.add(key, sealed, sessionMark(x), keepSession); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -95,12 +145,11 @@ func (s *Store) Session(_ context.Context, o store.Owner, id string) (store.Sess
 func (s *Store) FindSession(_ context.Context, id string) (store.Session, error) {
 	var x store.Session
 	err := s.view(func(v view) error {
-		h := v.h.session(id)
-		p, err := v.raw(idKey(bySession, h))
+		at, err := v.locate(id)
 		if err != nil {
 			return err
 		}
-		x, err = v.session(conversation(append(p, h[:]...)))
+		x, err = v.session(at)
 		return err
 	})
 	return x, wrap("find session", err)
@@ -182,9 +231,7 @@ func (s *Store) closeIdle(rest []conversation, idleBefore time.Time) error {
 				return err
 			}
 			x.State = store.Closed
-			if err := t.putSession(at, x, false); err != nil {
-				return err
-			}
+			t.putSession(at, x)
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ type state struct {
 
 // live is a session that is open, has something to reflect, or has a job.
 type live struct {
-	store.Session
+	*store.Session
 	jobs map[string]*store.Job
 }
 
@@ -91,11 +91,11 @@ func (s *Store) load(v view) (state, error) {
 		if r.meta() == 0 {
 			continue
 		}
-		var x store.Session
-		if err := r.into(&x); err != nil {
+		x, err := r.session()
+		if err != nil {
 			return st, fmt.Errorf("read sessions: %w", err)
 		}
-		st.session(conversation(r.key()[1:]), x)
+		st.session(conversation(r.key()[1:]), &x)
 	}
 	for r := range v.rows([]byte{famJob}, nil) {
 		if r.meta() == jobDone {
@@ -118,15 +118,15 @@ func (s *Store) load(v view) (state, error) {
 			if err != nil {
 				return st, fmt.Errorf("read sessions: %w", err)
 			}
-			st.sessions[at] = &live{Session: x}
+			st.sessions[at] = &live{Session: &x}
 		}
 		st.job(at, &j)
 	}
 	return st, nil
 }
 
-// session mirrors a session's record.
-func (st *state) session(at conversation, x store.Session) {
+// session mirrors a session's record; x isn't changed any more.
+func (st *state) session(at conversation, x *store.Session) {
 	l := st.sessions[at]
 	if l == nil {
 		l = &live{}

@@ -64,6 +64,7 @@ type Store struct {
 	metrics *metrics
 	journal *journal
 	feed    *feed
+	vectors *vectors
 	broken  chan error    // a failed commit: Run opens anew
 	tidy    chan struct{} // something was erased: squeeze now
 	first   chan struct{} // closed after the first attempt to open
@@ -71,6 +72,9 @@ type Store struct {
 	life  sync.RWMutex // held for writing only while h changes
 	h     *handle      // nil while closed
 	write sync.Mutex   // held by whoever changes the directory
+	// aborted are the exchanges that an opening has ended: whoever brings their
+	// real end may be alive, in this process. The write lock guards it.
+	aborted map[string]struct{}
 
 	mu     sync.RWMutex
 	off    string // why the store is closed
@@ -110,11 +114,13 @@ func New(cfg Config) (*Store, error) {
 		log:     cfg.Log,
 		journal: newJournal(cfg.QueueBytes),
 		feed:    newFeed(),
+		vectors: newVectors(),
 		broken:  make(chan error, 1),
 		tidy:    make(chan struct{}, 1),
 		first:   make(chan struct{}),
 		off:     "starting",
 		mem:     newState(),
+		aborted: map[string]struct{}{},
 		turned:  make(chan struct{}),
 	}
 	var err error

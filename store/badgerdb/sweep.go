@@ -131,33 +131,32 @@ func (s *Store) sweep(ctx context.Context, h *handle) error {
 // retire removes the exchanges of one reflected range. It may be split: the
 // note of the range goes last.
 func (s *Store) retire(t *tx, note []byte, at conversation, from, to uint64) error {
-	type gone struct {
-		id  store.Hash
-		seq uint64
-	}
-	var list []gone
 	for seq := from + 1; seq <= to; seq++ {
-		var x struct {
-			ID string `json:"id"`
-		}
-		err := t.getLarge(exchangeKey(at, seq), seq, &x)
+		r, err := t.row(exchangeKey(at, seq))
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		list = append(list, gone{t.h.exchange(x.ID), seq})
-	}
-	for _, g := range list {
-		if err := t.room(40<<10, 600); err != nil {
+		x, err := r.exchange(seq, nil)
+		if err != nil {
 			return err
 		}
-		if err := t.delLarge(exchangeKey(at, g.seq), g.seq); err != nil {
+		x.Seq = seq
+		if err := t.room(40<<10+40*len(x.Places), 600); err != nil {
 			return err
 		}
-		if err := t.del(idKey(byExchange, g.id)); err != nil {
+		if err := t.keepPlaces(at, &x); err != nil {
 			return err
+		}
+		if err := t.delLarge(exchangeKey(at, seq), seq); err != nil {
+			return err
+		}
+		if x.ID != "" {
+			if err := t.del(idKey(byExchange, t.h.exchange(x.ID))); err != nil {
+				return err
+			}
 		}
 	}
 	return t.del(note)

@@ -104,8 +104,8 @@ func (v view) count(tenant string) (store.Tenant, error) {
 	sessions := map[store.Scope]int{}
 	h := v.h.tenant(tenant)
 	for r := range v.rows(join(famSession, h[:]), nil) {
-		var x store.Session
-		if err := r.into(&x); err != nil {
+		x, err := r.session()
+		if err != nil {
 			return t, err
 		}
 		sessions[x.Owner.SkillScope()]++

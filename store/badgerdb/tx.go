@@ -22,12 +22,6 @@ type handle struct {
 // follow names the tenant to which the one in a value was linked.
 func (h *handle) follow(v any) {
 	switch x := v.(type) {
-	case *store.Session:
-		x.Owner.Tenant = h.alias(x.Owner.Tenant)
-	case *store.Exchange:
-		x.Owner.Tenant = h.alias(x.Owner.Tenant)
-	case *begun:
-		x.Owner.Tenant = h.alias(x.Owner.Tenant)
 	case *store.LedgerEntry:
 		x.Owner.Tenant = h.alias(x.Owner.Tenant)
 	case *store.Why:
@@ -135,47 +129,91 @@ type tx struct {
 	view
 	s           *Store
 	size, count int
-	dirty       map[conversation]store.Session // to be written with the commit
-	after       []func()                       // run once it is committed, under the write lock
-	mark        func()                         // run at each commit of a change in pieces
-	owners      map[store.Owner]owned
-	talks       map[string]store.Hash // of sessions' ids
+	dirty       map[conversation]*store.Session // to be written with the commit
+	after       []func()                        // run once it is committed, under the write lock
+	mark        func()                          // run at each commit of a change in pieces
+	journalled  int                             // exchanges, since the last commit
+
+	// What a batch needs again and again. Hashing and allocating are a good part
+	// of what journalling costs, and a batch has few owners.
+	owners  map[store.Owner]*owned
+	talk    string     // the id of the session that was hashed last
+	talkIs  store.Hash // and its hash
+	slab    []byte     // of which keys and values are cut
+	plain   []byte     // where a value is encoded before it is sealed
+	entries []badger.Entry
+	now     time.Time // from which retention counts
 }
 
-// owned is an owner, links followed, with where their things lie. Hashing is a
-// good part of what journalling costs, and a batch has few owners.
+// owned is an owner, links followed, with where their things lie.
 type owned struct {
 	store.Owner
-	user, skill place
+	user, skill   place
+	ensured       bool      // both scopes have their records
+	erased        time.Time // nothing that began until then is learned
+	erasedAtUsers time.Time // the same, where the agent doesn't count
 }
 
-func (t *tx) owned(o store.Owner) owned {
-	w, ok := t.owners[o]
-	if !ok {
-		w.Owner = t.s.owner(o)
-		w.user = t.h.owner(w.Owner)
-		w.skill = w.user
-		if w.Agent != "" {
-			w.skill = t.h.at(w.Tenant, w.SkillScope())
-		}
-		t.owners[o] = w
+// owned finds an owner. What it says of erasing holds as long as the write
+// lock is held.
+func (t *tx) owned(o store.Owner) *owned {
+	if w, ok := t.owners[o]; ok {
+		return w
 	}
+	w := &owned{Owner: t.s.owner(o)}
+	w.user = t.h.owner(w.Owner)
+	w.skill = w.user
+	if w.Agent != "" {
+		w.skill = t.h.at(w.Tenant, w.SkillScope())
+	}
+	t.s.mu.RLock()
+	w.erasedAtUsers = t.s.mem.erased[w.user]
+	w.erased = w.erasedAtUsers
+	if at := t.s.mem.erased[w.skill]; at.After(w.erased) {
+		w.erased = at
+	}
+	t.s.mu.RUnlock()
+	t.owners[o] = w
 	return w
 }
 
-func (t *tx) talk(session string) store.Hash {
-	h, ok := t.talks[session]
-	if !ok {
-		h = t.h.session(session)
-		t.talks[session] = h
+// tooOld says whether what began then is from before an erasure of its scope.
+func tooOld(began, erased time.Time) bool { return !erased.IsZero() && !began.After(erased) }
+
+// session's hash; the last one is remembered.
+func (t *tx) hashOf(session string) store.Hash {
+	if t.talk != session {
+		t.talk, t.talkIs = session, t.h.session(session)
 	}
-	return h
+	return t.talkIs
 }
 
 // conversation is where a session of the owner lies.
-func (t *tx) conversation(w owned, session string) conversation {
-	h := t.talk(session)
-	return conversation(append(w.user[:], h[:]...))
+func (t *tx) conversation(w *owned, session string) conversation {
+	var c conversation
+	h := t.hashOf(session)
+	copy(c[:], w.user[:])
+	copy(c[placeLen:], h[:])
+	return c
+}
+
+// cut gives n bytes of room to append to.
+func (t *tx) cut(n int) []byte {
+	const slab = 64 << 10
+	if n > cap(t.slab)-len(t.slab) {
+		if n > slab/4 {
+			return make([]byte, 0, n)
+		}
+		t.slab = make([]byte, 0, slab)
+	}
+	from := len(t.slab)
+	t.slab = t.slab[:from+n]
+	return t.slab[from : from : from+n]
+}
+
+// key is join for a key under a session, with room for so many bytes more.
+func (t *tx) key(family byte, at []byte, more int) []byte {
+	return append(append(t.cut(1+len(at)+more), family), at...)
 }
 
 // How much one transaction takes. Badger's own bound is 15 % of the memtable.
@@ -193,12 +231,21 @@ func (t *tx) put(key []byte, v any, meta byte, ttl time.Duration) error {
 	return t.putPlain(key, plain, meta, ttl)
 }
 
+// putPlain seals a value; plain may be used again at once.
 func (t *tx) putPlain(key, plain []byte, meta byte, ttl time.Duration) error {
-	sealed, err := t.h.seal(place(key[1:]), plain)
+	sealed, err := t.sealed(key, plain)
 	if err != nil {
-		return fmt.Errorf("seal %q: %w", key[0], err)
+		return err
 	}
 	return t.set(key, sealed, meta, ttl)
+}
+
+func (t *tx) sealed(key, plain []byte) ([]byte, error) {
+	b, err := t.h.seal(t.cut(len(plain)+sealing), place(key[1:]), plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal %q: %w", key[0], err)
+	}
+	return b, nil
 }
 
 // set writes a value that needs no seal: hashes and numbers.
@@ -209,9 +256,16 @@ func (t *tx) set(key, value []byte, meta byte, ttl time.Duration) error {
 
 // add is set for what has been counted before.
 func (t *tx) add(key, value []byte, meta byte, ttl time.Duration) error {
-	e := badger.NewEntry(key, value).WithMeta(meta)
+	if len(t.entries) == cap(t.entries) {
+		t.entries = make([]badger.Entry, 0, min(256, 2*cap(t.entries)+4))
+	}
+	t.entries = append(t.entries, badger.Entry{Key: key, Value: value, UserMeta: meta})
+	e := &t.entries[len(t.entries)-1]
 	if ttl > 0 {
-		e = e.WithTTL(ttl)
+		if t.now.IsZero() {
+			t.now = time.Now()
+		}
+		e.ExpiresAt = uint64(t.now.Add(ttl).Unix())
 	}
 	if err := t.txn.SetEntry(e); err != nil {
 		return fmt.Errorf("write %q: %w", key[0], err)
@@ -259,13 +313,24 @@ func (t *tx) commit() error {
 		}
 		return &commitError{err}
 	}
+	if len(t.dirty) > 0 {
+		t.s.mirror(func(st *state) {
+			for at, x := range t.dirty {
+				st.session(at, x)
+			}
+		})
+		clear(t.dirty)
+	}
 	for _, fn := range t.after {
 		fn()
+	}
+	if t.journalled > 0 {
+		t.s.metrics.journalled.Add(float64(t.journalled))
 	}
 	if t.mark != nil {
 		t.mark()
 	}
-	t.after, t.size, t.count = nil, 0, 0
+	t.after, t.size, t.count, t.journalled = nil, 0, 0, 0
 	return nil
 }
 
@@ -291,8 +356,8 @@ func (s *Store) change(fn func(*tx) error) error {
 // apply is change for a caller that holds the locks.
 func (s *Store) apply(h *handle, t *tx, fn func(*tx) error) error {
 	t.s, t.view = s, view{h, h.db.NewTransaction(true)}
-	t.dirty = map[conversation]store.Session{}
-	t.owners, t.talks = map[store.Owner]owned{}, map[string]store.Hash{}
+	t.dirty = map[conversation]*store.Session{}
+	t.owners = map[store.Owner]*owned{}
 	defer func() { t.txn.Discard() }()
 	err := fn(t)
 	if err == nil {

@@ -1,8 +1,10 @@
 package badgerdb
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hindsight/store"
@@ -72,7 +74,7 @@ func (s *Store) commitQueued(h *handle) error {
 
 // lastEnds tells at which index an exchange ends in the batch.
 func lastEnds(items []item) map[string]int {
-	ends := map[string]int{}
+	ends := make(map[string]int, len(items)/2)
 	for i, it := range items {
 		if it.kind == itemFinish {
 			ends[it.x.ID] = i
@@ -101,19 +103,18 @@ func (s *Store) writeBegun(t *tx, x *store.Exchange) error {
 	y := *x
 	w := t.owned(x.Owner)
 	y.Owner = w.Owner
-	at, id := w.user, t.h.exchange(y.ID)
-	if s.tooOld(at, y.Started) {
+	if tooOld(y.Started, w.erasedAtUsers) {
 		return nil
 	}
-	b := begun{Exchange: y, Places: y.Places, Anchors: y.Anchors}
-	record, err := t.encodeLarge(at, id, 0, b, keepSession)
+	at, id := w.user, t.h.exchange(y.ID)
+	record, err := t.encodeLarge(at, id, 0, &y, nil)
 	if err != nil {
 		return err
 	}
 	if err := t.room(len(record)+256, 1); err != nil {
 		return err
 	}
-	if err := t.putPlain(join(famBegun, at[:], id[:]), record, 0, keepSession); err != nil {
+	if err := t.putPlain(append(t.key(famBegun, at[:], hashLen), id[:]...), record, 0, keepSession); err != nil {
 		return err
 	}
 	t.after = append(t.after, func() {
@@ -122,18 +123,13 @@ func (s *Store) writeBegun(t *tx, x *store.Exchange) error {
 	return nil
 }
 
-// begun is the record of an exchange that has not ended.
-type begun struct {
-	store.Exchange
-	Places  []store.Place  `json:"places,omitempty"`
-	Anchors []store.Anchor `json:"anchors,omitempty"`
-}
-
 // dropBegun removes the begun form of an exchange, if one was written.
-func (s *Store) dropBegun(t *tx, id store.Hash) error {
-	s.mu.RLock()
+func (s *Store) dropBegun(t *tx, exchange string) error {
+	if len(s.mem.begun) == 0 { // it only changes under the write lock
+		return nil
+	}
+	id := t.h.exchange(exchange)
 	at, ok := s.mem.begun[id]
-	s.mu.RUnlock()
 	if !ok {
 		return nil
 	}
@@ -150,8 +146,7 @@ func (s *Store) dropBegun(t *tx, id store.Hash) error {
 func (s *Store) tooOld(at place, began time.Time) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	erased, ok := s.mem.erased[at]
-	return ok && !began.After(erased)
+	return tooOld(began, s.mem.erased[at])
 }
 
 // writeEnded puts an ended exchange behind the others of its session and brings
@@ -160,53 +155,84 @@ func (s *Store) writeEnded(t *tx, x *store.Exchange) error {
 	y := *x
 	w := t.owned(x.Owner)
 	y.Owner = w.Owner
-	id, at := t.h.exchange(y.ID), t.conversation(w, y.Session)
-	sess, err := t.session(at)
-	fresh := errors.Is(err, store.ErrNotFound)
-	if err != nil && !fresh {
-		return err
-	}
-	if fresh && y.Status == store.Errored || s.tooOld(w.user, y.Started) || s.tooOld(w.skill, y.Started) {
-		return s.dropBegun(t, id) // nothing is created before a first 2xx answer, or learned from before an erasure
-	}
-	y.Seq = sess.LastSeq + 1
-	record, err := t.encodeLarge(at.place(), id, y.Seq, y, keepSession)
+	at := t.conversation(w, y.Session)
+	sess, fresh, err := t.sessionOf(at, &y)
 	if err != nil {
 		return err
 	}
-	// From here to the marks it is one piece.
+	if fresh && y.Status == store.Errored || tooOld(y.Started, w.erased) {
+		return s.dropBegun(t, y.ID) // nothing is created before a first 2xx answer, or learned from before an erasure
+	}
+	old, err := t.earlier(at, &y, &sess, fresh)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		y.Places = joinPlaces(old.Places, y.Places)
+	}
+	y.Seq = sess.LastSeq + 1
+	record, err := t.encodeLarge(at.place(), store.Hash{}, y.Seq, &y, &sess)
+	if err != nil {
+		return err
+	}
+	// From here to the anchors it is one piece.
 	if err := t.room(len(record)+8192, 600); err != nil {
 		return err
 	}
-	if err := s.dropBegun(t, id); err != nil {
+	if err := s.dropBegun(t, y.ID); err != nil {
 		return err
 	}
-	if err := s.dropEnded(t, id, at); err != nil {
+	if old != nil {
+		if err := t.replace(at, old, &sess); err != nil {
+			return err
+		}
+	}
+	key := binary.BigEndian.AppendUint64(t.key(famExchange, at[:], 8), y.Seq)
+	if err := t.putPlain(key, record, 0, keepSession); err != nil {
 		return err
 	}
-	if fresh {
-		sess = store.Session{ID: y.Session, Owner: y.Owner, Started: y.Started}
-	} else if sess, err = t.session(at); err != nil {
-		return err
-	}
-	if err := t.putPlain(exchangeKey(at, y.Seq), record, 0, keepSession); err != nil {
-		return err
-	}
-	if err := t.set(idKey(byExchange, id), append(at[:], u64(y.Seq)...), 0, keepSession); err != nil {
-		return err
+	if _, own := store.OwnExchange(y.ID, y.Session); !own {
+		if err := t.set(idKey(byExchange, t.h.exchange(y.ID)), key[1:], 0, keepSession); err != nil {
+			return err
+		}
 	}
 	fold(&sess, &y)
-	if err := t.putSession(at, sess, fresh); err != nil {
-		return err
+	t.putSession(at, sess)
+	if fresh {
+		if err := t.enterSession(at, &sess); err != nil {
+			return err
+		}
 	}
-	if err := s.ensureScope(t, w.user, w.Tenant, w.Scope()); err != nil {
-		return err
+	if !w.ensured {
+		if err := s.ensureScope(t, w.user, w.Tenant, w.Scope()); err != nil {
+			return err
+		}
+		if err := s.ensureScope(t, w.skill, w.Tenant, w.SkillScope()); err != nil {
+			return err
+		}
+		w.ensured = true
 	}
-	if err := s.ensureScope(t, w.skill, w.Tenant, w.SkillScope()); err != nil {
-		return err
+	t.journalled++
+	return t.putAnchors(at, &y)
+}
+
+// sessionOf is the session that an exchange ends in; fresh, and then not in
+// any index, where there was none.
+func (t *tx) sessionOf(at conversation, x *store.Exchange) (sess store.Session, fresh bool, err error) {
+	if known, ok := t.inMemory(at); ok {
+		return *known, false, nil
 	}
-	t.after = append(t.after, func() { s.metrics.journalled.Inc() })
-	return t.putMarks(at, &y)
+	if !x.SessionInfo.New {
+		sess, err = t.view.session(at)
+		if !errors.Is(err, store.ErrNotFound) {
+			return sess, false, err
+		}
+	}
+	sess = store.Session{ID: x.Session, Owner: x.Owner, Started: x.Started}
+	if at, ok := store.DrawnAt(x.Session); ok {
+		sess.Started = at
+	}
+	return sess, true, nil
 }
 
 // fold brings a session's record up to date with one more exchange.
@@ -240,33 +266,68 @@ func fold(sess *store.Session, x *store.Exchange) {
 	}
 }
 
-// dropEnded removes the earlier form of an exchange that ended before, with
-// what it counted for in its session.
-func (s *Store) dropEnded(t *tx, id store.Hash, at conversation) error {
-	ref, err := t.raw(idKey(byExchange, id))
+// earlier finds the form of an exchange that ended before under the same id,
+// nil if there is none. An id that names its session is looked for there, and
+// only if it can have ended before.
+func (t *tx) earlier(at conversation, x *store.Exchange, home *store.Session, fresh bool) (*store.Exchange, error) {
+	if _, own := store.OwnExchange(x.ID, x.Session); own {
+		_, made := t.s.aborted[x.ID]
+		if fresh || !x.Again && !made {
+			return nil, nil
+		}
+		return t.endedIn(at, x.ID, home)
+	}
+	ref, err := t.raw(idKey(byExchange, t.h.exchange(x.ID)))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if conversation(ref).place() != at.place() {
+		return nil, fmt.Errorf("write exchange: its id is another owner's")
+	}
+	was, err := t.session(conversation(ref))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil // past its retention
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.endedAt(conversation(ref), seqOf(ref), &was)
+}
+
+// replace removes the earlier form of an exchange, with what it counted for in
+// its session. at and sess are where the new one goes.
+func (t *tx) replace(at conversation, old *store.Exchange, sess *store.Session) error {
+	from := t.h.conversation(old.Owner, old.Session)
+	if err := t.delLarge(exchangeKey(from, old.Seq), old.Seq); err != nil {
 		return err
 	}
-	old, seq := conversation(ref), seqOf(ref)
-	if old.place() != at.place() {
-		return fmt.Errorf("write exchange: its id is another owner's")
+	if from == at {
+		if old.Seq > sess.Cursor {
+			sess.NewTokens = max(0, sess.NewTokens-old.Tokens)
+		}
+		return nil
 	}
-	var was store.Exchange
-	if err := t.getLarge(exchangeKey(old, seq), seq, &was); errors.Is(err, store.ErrNotFound) {
-		return nil // past its retention
-	} else if err != nil {
+	was, err := t.session(from)
+	if err != nil || old.Seq <= was.Cursor {
 		return err
 	}
-	if err := t.delLarge(exchangeKey(old, seq), seq); err != nil {
-		return err
+	was.NewTokens = max(0, was.NewTokens-old.Tokens)
+	t.putSession(from, was)
+	return nil
+}
+
+// joinPlaces adds to some places those of others that aren't there.
+func joinPlaces(have, more []store.Place) []store.Place {
+	seen := map[store.Hash]bool{}
+	out := []store.Place{}
+	for _, p := range slices.Concat(more, have) {
+		if !seen[p.Key] {
+			seen[p.Key] = true
+			out = append(out, p)
+		}
 	}
-	sess, err := t.session(old)
-	if err != nil || seq <= sess.Cursor {
-		return err
-	}
-	sess.NewTokens = max(0, sess.NewTokens-was.Tokens)
-	return t.putSession(old, sess, false)
+	return out
 }

@@ -1,14 +1,15 @@
-// Package index finds memories inside this process, by words. One [Index]
+// Package index finds memories inside this process, by words and, where it has
+// vectors, by meaning. One [Index]
 // serves all tenants: it loads a scope when it is first searched, follows it
 // from then on (every search asks the source for the scope's version and takes
 // over what changed), and drops the scopes that were searched longest ago when
 // all together exceed its byte budget. It is exact: every memory that shares a
-// term with the query is scored.
+// term with the query is scored, and with a vector in the query every memory. One
+// without a vector is found by its words.
 //
 // Search returns candidates with the parts of their score and what of the
 // query each of them holds. It decides nothing: whether a memory is good enough
-// to be shown is the business of package inject. The place for a second leg,
-// by vector, is beside [Hit.Words].
+// to be shown is the business of package inject.
 //
 // [Terms] is the tokeniser that everything in Hindsight shares.
 package index
@@ -46,12 +47,15 @@ type Config struct {
 	// Budget bounds the estimated bytes of all loaded scopes; 0 means
 	// [DefaultBudget]. A scope that is larger alone is held alone.
 	Budget int
+	// Vectors gives the memories' vectors; nil: words alone.
+	Vectors Vectors
 }
 
 // Index is safe for concurrent use.
 type Index struct {
-	budget int
-	src    Source
+	budget  int
+	src     Source
+	vectors Vectors
 
 	ctx    context.Context // of loads: a load outlives the request that began it, not the index
 	cancel context.CancelFunc
@@ -91,7 +95,7 @@ func New(cfg Config, src Source) *Index {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Index{
-		budget: cfg.Budget, src: src, ctx: ctx, cancel: cancel,
+		budget: cfg.Budget, src: src, vectors: cfg.Vectors, ctx: ctx, cancel: cancel,
 		slots: make(map[slotKey]*slot), recent: list.New(),
 		scratch: sync.Pool{New: func() any { return new(scratch) }},
 	}
@@ -121,7 +125,7 @@ func (x *Index) open(ctx context.Context, key slotKey) (*scope, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if !s.scope.refresh(x.src, key) {
+	if !s.scope.refresh(x.src, x.vectors, key) {
 		x.drop(s)
 		return x.open(ctx, key)
 	}
@@ -149,13 +153,23 @@ func (x *Index) slot(key slotKey) (*slot, error) {
 
 func (x *Index) load(s *slot) {
 	defer close(s.ready)
+	// A vector that comes after this is a change; its memory may be one too.
+	seen := uint64(0)
+	if x.vectors != nil {
+		seen = x.vectors.VectorVersion(s.key.tenant, s.key.scope)
+	}
 	mems, version, err := x.src.ScopeMemories(x.ctx, s.key.tenant, s.key.scope)
+	if err == nil {
+		s.scope = newScope(mems, version)
+		s.scope.seen = seen
+		if x.vectors != nil {
+			_, err = x.vectors.ScopeVectors(x.ctx, s.key.tenant, s.key.scope, s.scope.embed)
+		}
+	}
 	if err != nil {
 		s.err = fmt.Errorf("load memories: %w", err)
 		x.drop(s)
-		return
 	}
-	s.scope = newScope(mems, version)
 }
 
 func (x *Index) drop(s *slot) {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"sync"
 
 	"hindsight/store"
@@ -23,6 +24,7 @@ const none = ^uint32(0)
 type scope struct {
 	mu      sync.RWMutex
 	version uint64
+	seen    uint64 // version of the vectors
 
 	terms  map[string]uint32
 	lists  [][]posting // by term, ascending by doc
@@ -39,6 +41,9 @@ type scope struct {
 	turns    []turn // by group
 	sessions map[string]uint32
 	length   []int // by session: terms of its active memories' own texts
+
+	vectors     vectorSet
+	vectorBytes int // of them, as they are counted in bytes
 }
 
 type posting struct {
@@ -51,6 +56,7 @@ type posting struct {
 type doc struct {
 	mem      *store.Memory // nil: dead
 	len      [fields]uint16
+	vector   uint32 // its slot, or none
 	group    uint32
 	sess     uint32
 	active   bool
@@ -99,32 +105,79 @@ func (s *scope) clip() {
 
 // refresh takes over what changed since the last time. False means that the
 // scope must be loaded again.
-func (s *scope) refresh(src Source, key slotKey) bool {
+func (s *scope) refresh(src Source, vec Vectors, key slotKey) bool {
+	// Vectors first: the memory of one that is seen now can be seen then.
+	seen := uint64(0)
+	if vec != nil {
+		seen = vec.VectorVersion(key.tenant, key.scope)
+	}
 	now := src.ScopeVersion(key.tenant, key.scope)
 	s.mu.RLock()
-	current := s.version == now
+	current := s.version == now && s.seen == seen
 	s.mu.RUnlock()
 	if current {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.version == now {
-		return true
+	var fresh []freshVector
+	if s.seen != seen {
+		var ok bool
+		s.seen, ok = vec.VectorChanges(key.tenant, key.scope, s.seen, func(id string, values []float32) {
+			fresh = append(fresh, freshVector{id, slices.Clone(values)})
+		})
+		if !ok {
+			return false
+		}
 	}
-	mems, version, ok := src.ScopeChanges(key.tenant, key.scope, s.version)
-	if !ok {
-		return false
+	if s.version != now {
+		mems, version, ok := src.ScopeChanges(key.tenant, key.scope, s.version)
+		if !ok {
+			return false
+		}
+		a := new(analyser)
+		for i := range mems {
+			s.put(a, mems[i])
+		}
+		s.version = version
 	}
-	a := new(analyser)
-	for i := range mems {
-		s.put(a, mems[i])
+	for _, v := range fresh {
+		s.embed(v.id, v.values)
 	}
-	s.version = version
 	if s.dead > 1000 && s.dead > len(s.docs)/3 {
 		s.sweep()
 	}
 	return true
+}
+
+// freshVector is a changed vector; without values it is gone.
+type freshVector struct {
+	id     string
+	values []float32
+}
+
+// embed gives a memory its vector, or takes it away.
+func (s *scope) embed(id string, values []float32) {
+	n, ok := s.byID[id]
+	if !ok {
+		return
+	}
+	d := &s.docs[n]
+	if d.vector != none {
+		s.vectors.drop(d.vector)
+		d.vector = none
+	}
+	if len(values) > 0 {
+		d.vector = s.vectors.put(n, values)
+	}
+	s.countVectors()
+}
+
+// countVectors brings the bytes of the vectors up to date.
+func (s *scope) countVectors() {
+	is := s.vectors.bytes()
+	s.bytes += is - s.vectorBytes
+	s.vectorBytes = is
 }
 
 func (s *scope) size() int {
@@ -136,12 +189,18 @@ func (s *scope) size() int {
 // put adds a memory or replaces the one of the same id. Only active and
 // archived ones are kept: nothing else is ever searched for.
 func (s *scope) put(a *analyser, m store.Memory) {
-	s.kill(m.ID)
+	vector := s.kill(m.ID, m.Text, m.Subject)
 	if m.State != store.Active && m.State != store.Archived {
+		if vector != none {
+			s.vectors.drop(vector)
+		}
 		return
 	}
-	d := doc{group: none, sess: none}
+	d := doc{group: none, sess: none, vector: vector}
 	n := uint32(len(s.docs))
+	if vector != none {
+		s.vectors.doc[vector] = n
+	}
 	s.post(a, &d, n, own, m.Text)
 	s.post(a, &d, n, own, m.Subject)
 	if m.Type == store.Preference {
@@ -172,17 +231,24 @@ func (s *scope) put(a *analyser, m store.Memory) {
 	s.bytes += weight(&m)
 }
 
-func (s *scope) kill(id string) {
+// kill takes a memory away and returns its vector's slot if it is also that of
+// what stands in its place: its text and subject are these.
+func (s *scope) kill(id, text, subject string) (vector uint32) {
 	n, ok := s.byID[id]
 	if !ok {
-		return
+		return none
 	}
 	d := &s.docs[n]
 	s.count1(d, -1)
 	s.bytes -= weight(d.mem)
-	d.mem, d.active = nil, false
+	if vector = d.vector; vector != none && (d.mem.Text != text || d.mem.Subject != subject) {
+		s.vectors.drop(vector)
+		vector = none
+	}
+	d.mem, d.active, d.vector = nil, false, none
 	s.dead++
 	delete(s.byID, id)
+	return vector
 }
 
 // count1 adds a memory to the sums that searching needs, or takes it out.
@@ -296,6 +362,11 @@ func (s *scope) sweep() {
 		s.turns[g].docs = docs
 	}
 	s.docs, s.dead = kept, 0
+	for slot, n := range s.vectors.doc {
+		if n != none {
+			s.vectors.doc[slot] = number[n]
+		}
+	}
 	for t, l := range s.lists {
 		live := l[:0]
 		for _, p := range l {

@@ -46,49 +46,80 @@ func (s *scope) list(term string) []posting {
 	return s.lists[t]
 }
 
-// words scores one scope and adds its candidates.
-func (r *search) words(at int, s *scope) {
+// words scores one scope by words.
+func (r *search) words(l *legs, s *scope) {
 	n := len(s.docs)
-	for f := range r.score {
-		r.score[f] = zeroed(r.score[f], n)
+	for f := range l.score {
+		l.score[f] = zeroed(l.score[f], n)
 	}
-	r.group = zeroed(r.group, len(s.turns))
 	for i, t := range r.q.Terms {
 		w := float32(r.idf[i] * t.Weight * (k1 + 1))
 		for _, p := range s.list(t.Text) {
 			d := &s.docs[p.doc]
 			for f, tf := range p.tf {
 				if tf > 0 && d.mem != nil {
-					r.score[f][p.doc] += w * saturate(float32(tf), float32(d.len[f]), float32(r.mean[f]))
+					l.score[f][p.doc] += w * saturate(float32(tf), float32(d.len[f]), float32(r.mean[f]))
 				}
 			}
 		}
 	}
+	r.bySession(l, s)
+	groups := r.groups(s, l.score[own])
+	l.near = zeroed(l.near, n)
+	l.allowed = sized(l.allowed, n)
 	for i := range s.docs {
 		d := &s.docs[i]
-		if d.group != none && d.active {
-			r.group[d.group] = max(r.group[d.group], r.score[own][i])
-		}
-	}
-	r.bySession(s)
-	for i := range s.docs {
-		d := &s.docs[i]
-		c := candidate{scope: at, doc: uint32(i), own: r.score[own][i], near: max(r.score[scenario][i], r.score[around][i])}
-		if d.group != none {
-			if t := s.turns[d.group]; t.prev != none {
-				c.near = max(c.near, r.group[t.prev])
-			}
-			if t := s.turns[d.group]; t.next != none {
-				c.near = max(c.near, r.group[t.next])
-			}
-		}
-		if c.own == 0 && c.near == 0 || !r.allowed(d) {
+		l.near[i] = max(l.score[scenario][i], l.score[around][i], neighbour(s, d, groups))
+		l.allowed[i] = (len(r.q.Vector) > 0 || l.score[own][i] > 0 || l.near[i] > 0) && r.allowed(d)
+		if !l.allowed[i] {
 			continue
 		}
-		if d.sess != none {
-			c.session = r.sess[d.sess]
+		r.best = max(r.best, l.score[own][i], l.near[i])
+		if d.sess != none && (l.score[own][i] > 0 || l.near[i] > 0) {
+			r.top = max(r.top, l.sess[d.sess])
 		}
-		r.cand = append(r.cand, c)
+	}
+}
+
+// groups is the best of the given scores in each turn.
+func (r *search) groups(s *scope, score []float32) []float32 {
+	r.group = zeroed(r.group, len(s.turns))
+	for i := range s.docs {
+		if d := &s.docs[i]; d.group != none && d.active {
+			r.group[d.group] = max(r.group[d.group], score[i])
+		}
+	}
+	return r.group
+}
+
+// neighbour is the best score in the turns before and after a document's.
+func neighbour(s *scope, d *doc, groups []float32) (best float32) {
+	if d.group == none {
+		return 0
+	}
+	t := &s.turns[d.group]
+	if t.prev != none {
+		best = groups[t.prev]
+	}
+	if t.next != none {
+		best = max(best, groups[t.next])
+	}
+	return best
+}
+
+// meaning scores one scope by vectors.
+func (r *search) meaning(l *legs, s *scope) {
+	if l.vectors = false; len(r.q.Vector) == 0 {
+		return
+	}
+	l.cos = sized(l.cos, len(s.docs))
+	if l.vectors = s.vectors.cosines(r.q.Vector, l.cos, &r.room); !l.vectors {
+		return
+	}
+	for i, c := range l.cos {
+		if c != absent && s.docs[i].active {
+			r.least, r.most = min(r.least, c), max(r.most, c)
+		}
 	}
 }
 
@@ -112,8 +143,8 @@ func (r *search) allowed(d *doc) bool {
 }
 
 // bySession scores every session as one text: the own texts of its memories.
-func (r *search) bySession(s *scope) {
-	r.sess = zeroed(r.sess, len(s.length))
+func (r *search) bySession(l *legs, s *scope) {
+	l.sess = zeroed(l.sess, len(s.length))
 	n, total := 0, 0
 	for _, l := range s.length {
 		if l > 0 {
@@ -144,26 +175,60 @@ func (r *search) bySession(s *scope) {
 		w := float32(idf(n, df) * t.Weight * (k1 + 1))
 		for i, tf := range r.tf {
 			if tf > 0 {
-				r.sess[i] += w * saturate(tf, float32(s.length[i]), mean)
+				l.sess[i] += w * saturate(tf, float32(s.length[i]), mean)
 			}
 		}
 	}
 }
 
-// fuse scores the candidates and keeps the best, in order.
-func (r *search) fuse() {
-	for _, c := range r.cand {
-		r.best = max(r.best, float64(c.own), float64(c.near))
-		r.top = max(r.top, float64(c.session))
-	}
-	for i := range r.cand {
-		c := &r.cand[i]
-		c.score = (float64(c.own) + NearWeight*float64(c.near)) / max(r.best, 1e-9)
-		if r.top > 0 {
-			c.score += SessionWeight * float64(c.session) / r.top
+// fuse scores one scope's documents by both legs and adds its candidates. It needs
+// what words and meaning found in all scopes.
+func (r *search) fuse(at int, l *legs, s *scope) {
+	r.total = sized(r.total, len(s.docs))
+	r.best, r.top = max(r.best, 1e-9), max(r.top, 1e-9)
+	for i, w := range l.score[own] {
+		r.total[i] = w / r.best
+		if l.vectors && l.cos[i] != absent {
+			r.total[i] = (1-VectorWeight)*w/r.best + VectorWeight*r.likeness(l.cos[i])
 		}
-		c.score /= 1 + NearWeight + SessionWeight
 	}
+	groups := r.groups(s, r.total)
+	for i := range s.docs {
+		if !l.allowed[i] {
+			continue
+		}
+		d := &s.docs[i]
+		near := max(l.score[scenario][i], l.score[around][i]) / r.best
+		if l.vectors {
+			near *= 1 - VectorWeight
+		}
+		session := float32(0)
+		if d.sess != none {
+			session = l.sess[d.sess]
+		}
+		score := r.together(r.total[i], max(near, neighbour(s, d, groups)), session)
+		if score > 0 {
+			r.cand = append(r.cand, candidate{scope: at, doc: uint32(i), score: score})
+		}
+	}
+}
+
+// likeness is a cosine as a share of the way from the least to the greatest.
+func (r *search) likeness(c float32) float32 {
+	if r.most <= r.least {
+		return 0
+	}
+	return (c - r.least) / (r.most - r.least)
+}
+
+// together fuses the parts of a document's score: its own and its best
+// neighbour's, of at most 1, and its session's words.
+func (r *search) together(own, near, session float32) float32 {
+	return (own + NearWeight*near + SessionWeight*session/r.top) / (1 + NearWeight + SessionWeight)
+}
+
+// choose keeps the best candidates, in order.
+func (r *search) choose() {
 	limit := r.q.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -220,4 +285,12 @@ func zeroed(s []float32, n int) []float32 {
 	s = s[:n]
 	clear(s)
 	return s
+}
+
+// sized is zeroed without the zeroes.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }

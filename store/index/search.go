@@ -20,7 +20,11 @@ const (
 	SessionWeight = 0.3
 )
 
-// DefaultLimit is how many candidates a leg gives.
+// VectorWeight is the share of meaning in a memory's own score, the rest is that of
+// words; for one without a vector words are all.
+var VectorWeight float32 = 0.4
+
+// DefaultLimit is how many candidates a search gives.
 const DefaultLimit = 50
 
 // Term is one term of a query; Weight scales its part of the score (1 for the
@@ -32,9 +36,12 @@ type Term struct {
 
 // Query asks for the memories of some scopes of one tenant.
 type Query struct {
-	Tenant   string
-	Scopes   []store.Scope
-	Terms    []Term // each text once
+	Tenant string
+	Scopes []store.Scope
+	Terms  []Term // each text once
+	// Vector is the question's, of unit length and of the model that made the
+	// memories'; empty: words alone.
+	Vector   []float32
 	Now      time.Time
 	Limit    int  // 0 means DefaultLimit
 	Standing bool // standing memories only
@@ -69,6 +76,13 @@ type Hit struct {
 	Memory *store.Memory
 	Scope  store.Scope
 	Words  Words
+	// Cosine is that of the question's vector and the memory's; meaningless unless
+	// Embedded, which says that there are both.
+	Cosine   float64
+	Embedded bool
+	// Score is what hits are ordered by, between 0 and 1: both legs fused, or with
+	// words alone Words.Score.
+	Score float64
 	// Match has one entry for each term of the query.
 	Match []Match
 	// Coverage is the share of the query's idf mass (weights included) that
@@ -85,7 +99,7 @@ type Result struct {
 	DF   []int
 }
 
-// Search finds the best memories by words. An error means that a scope could
+// Search finds the best memories. An error means that a scope could
 // not be loaded, or that ctx ended, which it wraps.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	// One order of scopes for all searches, each scope once: two searches that
@@ -120,36 +134,55 @@ type search struct {
 	res  Result
 	mean [fields]float64
 	idf  []float64
-	best float64 // of own and near
-	top  float64 // of the sessions
+	best float32 // of own and near
+	top  float32 // of the sessions
+	// The least and the greatest cosine; most is 0 where there is none.
+	least, most float32
 }
 
 // scratch is the room that a search needs; it is used again.
 type scratch struct {
-	score [fields][]float32 // by document
-	group []float32         // by turn: the best own score
-	sess  []float32         // by session
+	legs  []legs // by scope
+	group []float32
 	tf    []float32
+	total []float32
 	cand  []candidate
+	room  []float32
+}
+
+// legs are the raw scores of one scope's documents.
+type legs struct {
+	score   [fields][]float32 // by document
+	near    []float32         // by document: its best field beside own, its best neighbour
+	cos     []float32         // by document; absent
+	sess    []float32         // by session
+	allowed []bool            // by document
+	vectors bool              // cos has any
 }
 
 type candidate struct {
-	scope              int
-	doc                uint32
-	own, near, session float32
-	score              float64
+	scope int
+	doc   uint32
+	score float32
 }
 
 func (r *search) do(ctx context.Context) (Result, error) {
 	r.statistics()
-	r.cand = r.cand[:0]
+	for len(r.legs) < len(r.scopes) {
+		r.legs = append(r.legs, legs{})
+	}
 	for i, s := range r.scopes {
 		if err := ctx.Err(); err != nil {
 			return Result{}, fmt.Errorf("search memories: %w", err)
 		}
-		r.words(i, s)
+		r.words(&r.legs[i], s)
+		r.meaning(&r.legs[i], s)
 	}
-	r.fuse()
+	r.cand = r.cand[:0]
+	for i, s := range r.scopes {
+		r.fuse(i, &r.legs[i], s)
+	}
+	r.choose()
 	r.res.Hits = make([]Hit, len(r.cand))
 	for i, c := range r.cand {
 		r.res.Hits[i] = r.hit(c)
@@ -160,10 +193,15 @@ func (r *search) do(ctx context.Context) (Result, error) {
 // hit completes a candidate: what of the query it holds and where.
 func (r *search) hit(c candidate) Hit {
 	s := r.scopes[c.scope]
-	d := &s.docs[c.doc]
-	h := Hit{
-		Memory: d.mem, Scope: d.mem.Scope, Match: make([]Match, len(r.q.Terms)),
-		Words: Words{Own: float64(c.own), Near: float64(c.near), Session: float64(c.session), Score: c.score},
+	d, l := &s.docs[c.doc], &r.legs[c.scope]
+	h := Hit{Memory: d.mem, Scope: d.mem.Scope, Match: make([]Match, len(r.q.Terms)), Score: float64(c.score)}
+	h.Words = Words{Own: float64(l.score[own][c.doc]), Near: float64(l.near[c.doc])}
+	if d.sess != none {
+		h.Words.Session = float64(l.sess[d.sess])
+	}
+	h.Words.Score = float64(r.together(l.score[own][c.doc]/r.best, l.near[c.doc]/r.best, float32(h.Words.Session)))
+	if l.vectors && l.cos[c.doc] != absent {
+		h.Cosine, h.Embedded = float64(l.cos[c.doc]), true
 	}
 	var mass, held float64
 	near := s.neighbours(d)

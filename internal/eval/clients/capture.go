@@ -73,12 +73,6 @@ func Load(dir string, names []string) ([]Capture, error) {
 	return all, nil
 }
 
-// chat says whether a request is a chat completion.
-func (r Request) chat() bool {
-	path, _, _ := strings.Cut(r.Path, "?")
-	return r.Method == "POST" && strings.HasSuffix(path, "/chat/completions")
-}
-
 // wire is the body as it stood on the wire, left-out texts filled up again.
 func (r Request) wire() []byte { return fill(r.Body) }
 
@@ -104,31 +98,57 @@ func (r Request) header(name string) string {
 	return ""
 }
 
-// bodyUser is the person that the body names, by the captures' own rule.
-func (r Request) bodyUser() string {
-	var b struct {
-		Safety string `json:"safety_identifier"`
-		User   string `json:"user"`
-	}
-	_ = json.Unmarshal(r.Body, &b) // not an object: no user
-	if b.Safety != "" {
-		return b.Safety
-	}
-	return b.User
-}
-
-// person is the identity that the proxy should find for the conversation: the
-// one that any of its requests carries, else the default user.
-func (c Conversation) person(byDefault string) string {
-	for _, r := range c.Requests {
-		for _, h := range []string{"Hindsight-User", "X-OpenWebUI-User-Id"} {
-			if v := r.header(h); v != "" {
-				return v
-			}
-		}
-		if v := r.bodyUser(); v != "" {
+// person is the identity that a request carries, "" for none.
+func (r Request) person() string {
+	for _, h := range []string{"Hindsight-User", "X-OpenWebUI-User-Id"} {
+		if v := r.header(h); v != "" {
 			return v
 		}
 	}
-	return byDefault
+	if f := formatOf(r); f != nil {
+		return f.person(r.Body)
+	}
+	return ""
+}
+
+// human is what a person typed last. Where agents talk to each other, the
+// captures have their texts there, too; their names tell.
+func (r Request) human() string {
+	first, last := "", ""
+	for _, raw := range messagesOf(r) {
+		var m struct {
+			Role string `json:"role"`
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(raw, &m) == nil && m.Role == "user" {
+			if first == "" {
+				first = m.Name
+			}
+			last = m.Name
+		}
+	}
+	if last != first {
+		return ""
+	}
+	return r.Human
+}
+
+// startsAnew says whether nothing ties a request to those before it: no answer
+// in its history, and no header with which one of them named its session.
+func (r Request) startsAnew(before []Request) bool {
+	f := formatOf(r)
+	if f == nil || f.answered(r.Body) {
+		return false
+	}
+	for _, h := range r.Headers {
+		if !strings.Contains(strings.ToLower(h[0]), "session") || h[1] == "" {
+			continue
+		}
+		for _, b := range before {
+			if b.header(h[0]) == h[1] {
+				return false
+			}
+		}
+	}
+	return true
 }

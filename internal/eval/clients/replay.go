@@ -3,14 +3,10 @@ package clients
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
-
-	"hindsight/store"
 )
 
 // Target is the running proxy under test.
@@ -24,41 +20,31 @@ type Target struct {
 
 // Report is what a replay found. Faults name what is wrong, one a line.
 type Report struct {
-	Client   string   `json:"client"`
-	Requests int      `json:"requests"`
-	Other    int      `json:"other"` // of other dialects, not replayed
-	Turns    int      `json:"turns"`
-	Side     int      `json:"side"`
-	Sessions int      `json:"sessions"`
-	Faults   []string `json:"faults"`
+	Client    string   `json:"client"`
+	Requests  int      `json:"requests"`
+	Other     int      `json:"other"` // without memory, not replayed
+	Turns     int      `json:"turns"`
+	Side      int      `json:"side"`
+	Subagents int      `json:"subagents"`
+	Sessions  int      `json:"sessions"`
+	Faults    []string `json:"faults"`
 }
 
-// Replay sends the capture's chat completions in order and compares what the
-// proxy answers in its headers and keeps in its sessions with what the capture
-// says.
+// Replay sends the capture's requests in order, those that memory looks at,
+// and compares what the proxy answers in its headers and keeps in its sessions
+// with what the capture says.
 func Replay(ctx context.Context, t Target, c Capture) (Report, error) {
 	rep := Report{Client: c.Client, Faults: []string{}}
 	owner := map[string]string{} // our session id -> the capture's conversation
 	for _, conv := range c.Conversations {
-		got, err := replayConversation(ctx, t, conv, &rep)
+		threads, err := replayConversation(ctx, t, conv, &rep)
 		if err != nil {
 			return rep, fmt.Errorf("replay %s %s: %w", c.Client, conv.Session, err)
 		}
-		if len(got.sessions) > 1 {
-			rep.fault("%s: %d sessions, want one", conv.Session, len(got.sessions))
-		}
-		for s := range got.sessions {
-			if other, taken := owner[s]; taken {
-				rep.fault("%s and %s share a session", other, conv.Session)
+		for _, th := range threads {
+			if err := t.judge(ctx, conv.Session, th, owner, &rep); err != nil {
+				return rep, fmt.Errorf("look at a session of %s %s: %w", c.Client, conv.Session, err)
 			}
-			owner[s] = conv.Session
-			rep.Sessions++
-			if err := t.check(ctx, s, conv, got.said, &rep); err != nil {
-				return rep, fmt.Errorf("look at the session of %s %s: %w", c.Client, conv.Session, err)
-			}
-		}
-		if len(got.said) > 0 && len(got.sessions) == 0 {
-			rep.fault("%s: no session", conv.Session)
 		}
 	}
 	return rep, nil
@@ -68,23 +54,19 @@ func (r *Report) fault(format string, args ...any) {
 	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 }
 
-type replayed struct {
-	sessions map[string]bool
-	said     []string // the human's words, in order
-}
-
-func replayConversation(ctx context.Context, t Target, conv Conversation, rep *Report) (replayed, error) {
-	got := replayed{sessions: map[string]bool{}}
+func replayConversation(ctx context.Context, t Target, conv Conversation, rep *Report) ([]*thread, error) {
+	threads := []*thread{newThread()}
 	for i, r := range conv.Requests {
-		if !r.chat() {
+		f := formatOf(r)
+		if f == nil {
 			rep.Other++
 			continue
 		}
 		rep.Requests++
-		t.Upstream.script(conv, i)
+		t.Upstream.script(f, conv, i)
 		status, session, err := t.send(ctx, r)
 		if err != nil {
-			return got, err
+			return nil, err
 		}
 		name := fmt.Sprintf("%s request %d (%s)", conv.Session, i+1, r.Kind)
 		side := strings.Contains(status, "reason=side_call")
@@ -97,17 +79,24 @@ func replayConversation(ctx context.Context, t Target, conv Conversation, rep *R
 		case strings.Contains(status, "reason=temporary"):
 		case side:
 			rep.fault("%s: taken for a side call", name)
+		case r.Kind == "subagent":
+			rep.Subagents++
+			threads[len(threads)-1].subagent(session, r)
 		default:
-			if r.Human != "" {
-				rep.Turns++
-				got.said = append(got.said, string(fill([]byte(r.Human))))
+			th := threadOf(threads, session)
+			if th == nil && len(threads[0].sessions) > 0 && r.startsAnew(conv.Requests[:i]) {
+				th = newThread(heard(threads, r)...)
+				threads = append(threads, th)
 			}
-			if session != "" {
-				got.sessions[session] = true
+			if th == nil {
+				th = threads[len(threads)-1]
+			}
+			if th.add(session, r) {
+				rep.Turns++
 			}
 		}
 	}
-	return got, nil
+	return threads, nil
 }
 
 func (t Target) send(ctx context.Context, r Request) (status, session string, err error) {
@@ -135,40 +124,6 @@ func (t Target) send(ctx context.Context, r Request) (status, session string, er
 		return "", "", fmt.Errorf("%s %s answered %s: %.200s", r.Method, r.Path, resp.Status, body)
 	}
 	return resp.Header.Get("Hindsight-Status"), resp.Header.Get("Hindsight-Session"), nil
-}
-
-// check compares the kept session with the conversation: whose it is, and the
-// human's words in order.
-func (t Target) check(ctx context.Context, id string, conv Conversation, said []string, rep *Report) error {
-	// Closing covers every answer that has been read; nothing is reflected
-	// where no model is set, but what was said is on disk.
-	if _, err := t.call(ctx, http.MethodPost, "/api/v1/sessions/"+url.PathEscape(id)+"/close?wait=10s"); err != nil {
-		return err
-	}
-	raw, err := t.call(ctx, http.MethodGet, "/api/v1/sessions/"+url.PathEscape(id))
-	if err != nil {
-		return err
-	}
-	var s struct {
-		Scope  store.Scope   `json:"scope"`
-		Events []store.Event `json:"events"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("read the session: %w", err)
-	}
-	if want := store.UserScope(conv.person(t.DefaultUser)); s.Scope != want {
-		rep.fault("%s: scope %s, want %s", conv.Session, s.Scope, want)
-	}
-	var kept []string
-	for _, e := range s.Events {
-		if e.Kind == store.UserInput {
-			kept = append(kept, e.Text)
-		}
-	}
-	if strings.Join(kept, "\x00") != strings.Join(said, "\x00") {
-		rep.fault("%s: the human's words are %q, want %q", conv.Session, kept, said)
-	}
-	return nil
 }
 
 func (t Target) call(ctx context.Context, method, path string) ([]byte, error) {

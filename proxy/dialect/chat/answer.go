@@ -56,21 +56,34 @@ func isStream(raw []byte, stream bool) bool {
 	return false
 }
 
-// event takes one event of a stream. What isn't whole JSON leaves no trace.
+// event takes one event of a stream: a chunk, or, from a server that leaves out
+// the blank lines in between, a chunk a line. What isn't whole JSON is passed
+// over.
 func (a *answer) event(e sse.Event) {
-	data := bytes.TrimSpace(e.Data)
-	if string(data) == "[DONE]" {
-		a.over = true
-		return
-	}
-	c := scan.Tolerant(data)
-	if c.Skip(); c.End() != nil {
-		return
-	}
 	if string(e.Name) == "error" {
 		a.failed = true
 	}
+	if a.chunk(e.Data) || bytes.IndexByte(e.Data, '\n') < 0 {
+		return
+	}
+	for line := range bytes.SplitSeq(e.Data, []byte("\n")) {
+		a.chunk(line)
+	}
+}
+
+// chunk takes one chunk or the end mark; false says that it is neither.
+func (a *answer) chunk(data []byte) bool {
+	data = bytes.TrimSpace(data)
+	if string(data) == "[DONE]" {
+		a.over = true
+		return true
+	}
+	c := scan.Tolerant(data)
+	if c.Skip(); c.End() != nil {
+		return false
+	}
 	a.document(scan.Tolerant(data), data)
+	return true
 }
 
 // document takes a chat.completion or a chat.completion.chunk.

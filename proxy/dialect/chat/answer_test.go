@@ -219,9 +219,11 @@ func TestEnded(t *testing.T) {
 		"\n\ndata: [DONE":                      false,
 		`data: {"delta":{"content":"data: [DONE]"}`: false,
 		`data: {"content":"\ndata: [DONE]"}` + "\n": false,
-		"\n[DONE]\n":                             false,
-		": data: [DONE]\n":                       false,
-		"data: {\"finish_reason\":\"stop\"}\n\n": false,
+		"\n[DONE]\n":                                       false,
+		": data: [DONE]\n":                                 false,
+		"data: {\"finish_reason\":\"stop\"}\n\n":           false,
+		strings.Repeat("x", 2000) + "\n\ndata: [DONE]\n\n": true,
+		`data: {"content":"data: [DONE]` + strings.Repeat("x", 64-len("data: [DONE]")): false,
 	} {
 		if got := (Dialect{}).Ended([]byte(tail)); got != want {
 			t.Errorf("%q: got %v", tail, got)
@@ -239,5 +241,15 @@ func TestError(t *testing.T) {
 		if err := json.Unmarshal(Dialect{}.Error(status, "body_too_large", "m"), &doc); err != nil || doc.Error.Type != want || doc.Error.Code != "body_too_large" {
 			t.Errorf("%d: got %+v, %v", status, doc, err)
 		}
+	}
+}
+
+// A server that leaves out the blank lines is read a line at a time.
+func TestStreamWithoutBlankLines(t *testing.T) {
+	raw := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n" +
+		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"},\"finish_reason\":\"stop\"}]}\n" +
+		"data: [DONE]\n\n"
+	if a := (Dialect{}).ReadAnswer([]byte(raw), true); a.Text != "Hello" || !a.Whole || a.Finish != "stop" {
+		t.Errorf("%+v", a)
 	}
 }

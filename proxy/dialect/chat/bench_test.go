@@ -50,7 +50,7 @@ func BenchmarkSplice(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (Dialect{}).Splice(req, blocks, dialect.SpliceOptions{}); err != nil {
+		if _, err := splice(req, blocks, dialect.SpliceOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -25,10 +25,16 @@ var _ dialect.Dialect = Dialect{}
 // Name is "chat".
 func (Dialect) Name() string { return "chat" }
 
-// Ended says whether tail holds the line "data: [DONE]". Hand it the last 32
-// bytes or more; the beginning of tail counts as the beginning of a line, and
-// the line needs no end yet, because some clients stop reading right there.
+// Ended says whether the end of tail holds the line "data: [DONE]". Hand it the
+// last 32 bytes or more; the beginning of a short tail counts as the beginning
+// of a line, and the line needs no end yet, because some clients stop reading
+// right there. It is asked after every read, so it looks at no more than that.
 func (Dialect) Ended(tail []byte) bool {
+	const looked = 64
+	long := len(tail) > looked
+	if long {
+		tail = tail[len(tail)-looked:]
+	}
 	i := bytes.LastIndex(tail, []byte("[DONE]"))
 	if i < 0 {
 		return false
@@ -37,7 +43,10 @@ func (Dialect) Ended(tail []byte) bool {
 	if !ok {
 		return false
 	}
-	return len(line) == 0 || line[len(line)-1] == '\n' || line[len(line)-1] == '\r'
+	if len(line) == 0 {
+		return !long
+	}
+	return line[len(line)-1] == '\n' || line[len(line)-1] == '\r'
 }
 
 // Error is OpenAI's error document. An empty code is null there.

@@ -11,11 +11,10 @@ import (
 )
 
 // insert is one piece to put into a body: before and after are JSON already,
-// text is escaped between them.
+// what stands between them is escaped.
 type insert struct {
 	at            int
 	before, after string
-	text          string
 }
 
 // What surrounds a block: a line of its own in a string, a part in an array.
@@ -25,7 +24,7 @@ const (
 	partClose = `"}`
 )
 
-// Splice inserts the blocks, see [dialect.Dialect]. Only user messages take
+// Inserts places the blocks, see [dialect.Dialect]. Only user messages take
 // one, each a single one.
 //
 // In a string the block stands first, then a newline, then the client's bytes.
@@ -33,11 +32,8 @@ const (
 // behind the last tool result; without such a text part (an image alone) it is
 // the first part behind the tool results, or of all. At the tail it stands
 // behind the text, or is the last part.
-func (Dialect) Splice(req *dialect.Request, blocks []dialect.Block, opt dialect.SpliceOptions) ([]byte, error) {
-	if len(blocks) == 0 {
-		return req.Body, nil
-	}
-	inserts := make([]insert, 0, len(blocks))
+func (Dialect) Inserts(req *dialect.Request, blocks []dialect.Block, opt dialect.SpliceOptions) ([]dialect.Insert, error) {
+	inserts := make([]dialect.Insert, 0, len(blocks))
 	for _, b := range blocks {
 		if b.Message < 0 || b.Message >= len(req.Messages) {
 			return nil, fmt.Errorf("insert into message %d of %d: no such message", b.Message, len(req.Messages))
@@ -46,28 +42,23 @@ func (Dialect) Splice(req *dialect.Request, blocks []dialect.Block, opt dialect.
 		if err != nil {
 			return nil, fmt.Errorf("insert into message %d: %w", b.Message, err)
 		}
-		in.text = scan.Clean(b.Text)
-		inserts = append(inserts, in)
+		inserts = append(inserts, dialect.Insert{At: in.at, Bytes: in.around(scan.Clean(b.Text))})
 	}
-	slices.SortFunc(inserts, func(a, b insert) int { return cmp.Compare(a.at, b.at) })
-
-	size := len(req.Body)
-	for i, in := range inserts {
-		if i > 0 && in.at == inserts[i-1].at {
+	slices.SortFunc(inserts, func(a, b dialect.Insert) int { return cmp.Compare(a.At, b.At) })
+	for i := range inserts {
+		if i > 0 && inserts[i].At == inserts[i-1].At {
 			return nil, errors.New("insert two blocks into one message")
 		}
-		size += len(in.before) + scan.EscapedLen(in.text) + len(in.after)
 	}
-	out := make([]byte, 0, size)
-	done := 0
-	for _, in := range inserts {
-		out = append(out, req.Body[done:in.at]...)
-		out = append(out, in.before...)
-		out = scan.AppendEscaped(out, in.text)
-		out = append(out, in.after...)
-		done = in.at
-	}
-	return append(out, req.Body[done:]...), nil
+	return inserts, nil
+}
+
+// around is the insert's bytes with a text in it, in one buffer of their size.
+func (in insert) around(text string) []byte {
+	out := make([]byte, 0, len(in.before)+scan.EscapedLen(text)+len(in.after))
+	out = append(out, in.before...)
+	out = scan.AppendEscaped(out, text)
+	return append(out, in.after...)
 }
 
 // place finds where in a message a block goes.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -11,6 +12,15 @@ const note = "[notes]\n\"Ann\" likes tabs\\spaces 你好\x01"
 
 // noteJSON is note inside a JSON string.
 const noteJSON = `[notes]\n\"Ann\" likes tabs\\spaces 你好\u0001`
+
+// splice is the body with the blocks, joined.
+func splice(req *dialect.Request, blocks []dialect.Block, opt dialect.SpliceOptions) ([]byte, error) {
+	inserts, err := Dialect{}.Inserts(req, blocks, opt)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join(dialect.Splice(req.Body, inserts), nil), nil
+}
 
 func TestSplice(t *testing.T) {
 	head, tail := dialect.SpliceOptions{}, dialect.SpliceOptions{Tail: true}
@@ -53,7 +63,7 @@ func TestSplice(t *testing.T) {
 			const open = `{"seed":9007199254740993,"t":1.0,"x":1e400,"messages":[{"role":"system","content":"S"},{"role":"user","content":`
 			const shut = `,"enable_thinking":false},{"role":"assistant","content":"Prefill"}],"stream_options":{"include_usage":false}}` + "\n"
 			body := open + before + after + shut
-			got, err := Dialect{}.Splice(scanned(t, body), []dialect.Block{{Message: 1, Text: note}}, tt.opt)
+			got, err := splice(scanned(t, body), []dialect.Block{{Message: 1, Text: note}}, tt.opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +78,7 @@ func TestSplice(t *testing.T) {
 func TestSpliceSeveral(t *testing.T) {
 	body := `{"messages":[{"role":"user","content":"one"},{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]},{"role":"tool","content":"r"},{"role":"user","content":[{"type":"text","text":"two"}]},{"role":"user","content":"three"}]}`
 	req := scanned(t, body)
-	got, err := Dialect{}.Splice(req, []dialect.Block{{Message: 4, Text: "C"}, {Message: 0, Text: "A"}, {Message: 3, Text: "B"}}, dialect.SpliceOptions{})
+	got, err := splice(req, []dialect.Block{{Message: 4, Text: "C"}, {Message: 0, Text: "A"}, {Message: 3, Text: "B"}}, dialect.SpliceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,29 +91,37 @@ func TestSpliceSeveral(t *testing.T) {
 	}
 }
 
-// One buffer of the right size: the runtime rounds sizes up by an eighth at
-// most, and an append that outgrew its buffer would have doubled it.
-func TestSpliceMakesOneBuffer(t *testing.T) {
+// The body isn't copied: what a splice costs is its blocks.
+func TestSpliceSharesTheBody(t *testing.T) {
 	req := scanned(t, `{"messages":[{"role":"user","content":"`+strings.Repeat("x", 100_000)+`"}]}`)
-	blocks := []dialect.Block{{Text: strings.Repeat(note, 100)}}
-	var got []byte
-	allocs := testing.AllocsPerRun(10, func() { got, _ = Dialect{}.Splice(req, blocks, dialect.SpliceOptions{}) })
-	if allocs > 2 || cap(got) > len(got)+len(got)/8 {
-		t.Errorf("%v allocations, %d bytes in a buffer of %d", allocs, len(got), cap(got))
+	inserts, err := Dialect{}.Inserts(req, []dialect.Block{{Text: strings.Repeat(note, 100)}}, dialect.SpliceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := dialect.Splice(req.Body, inserts)
+	if len(pieces) != 3 || &pieces[0][0] != &req.Body[0] || &pieces[2][0] != &req.Body[inserts[0].At] {
+		t.Errorf("%d pieces, not of the body", len(pieces))
+	}
+	if in := inserts[0].Bytes; cap(in) > len(in)+len(in)/8 {
+		t.Errorf("%d bytes of a block in a buffer of %d", len(in), cap(in))
 	}
 }
 
 func TestSpliceWithoutBlocksIsTheBodyItself(t *testing.T) {
 	req := scanned(t, `{"messages":[{"role":"user","content":"x"}]}`)
-	got, err := Dialect{}.Splice(req, nil, dialect.SpliceOptions{})
-	if err != nil || &got[0] != &req.Body[0] || len(got) != len(req.Body) {
-		t.Errorf("got %s, %v", got, err)
+	inserts, err := Dialect{}.Inserts(req, nil, dialect.SpliceOptions{})
+	if err != nil || len(inserts) != 0 {
+		t.Fatalf("%v, %v", inserts, err)
+	}
+	got := dialect.Splice(req.Body, inserts)
+	if len(got) != 1 || &got[0][0] != &req.Body[0] || len(got[0]) != len(req.Body) {
+		t.Errorf("got %s", got)
 	}
 }
 
 func TestSpliceCleansTheBlock(t *testing.T) {
 	req := scanned(t, `{"messages":[{"role":"user","content":"x"}]}`)
-	got, err := Dialect{}.Splice(req, []dialect.Block{{Text: "a\xffb"}}, dialect.SpliceOptions{})
+	got, err := splice(req, []dialect.Block{{Text: "a\xffb"}}, dialect.SpliceOptions{})
 	if want := "{\"messages\":[{\"role\":\"user\",\"content\":\"a\uFFFDb\\nx\"}]}"; err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -120,7 +138,7 @@ func TestSpliceRefuses(t *testing.T) {
 		for _, m := range messages {
 			blocks = append(blocks, dialect.Block{Message: m, Text: "x"})
 		}
-		if got, err := (Dialect{}).Splice(req, blocks, dialect.SpliceOptions{}); err == nil || got != nil {
+		if got, err := splice(req, blocks, dialect.SpliceOptions{}); err == nil || got != nil {
 			t.Errorf("%s: got %s, %v", name, got, err)
 		}
 	}

@@ -25,9 +25,9 @@ func sessionHeaders() []SessionHeader {
 		// Open WebUI's and LibreChat's header templates fill it with chat ids.
 		{Name: "Hindsight-Session", Temporary: "local:", Who: "configured"},
 		{Name: "X-Claude-Code-Session-Id", Child: "X-Claude-Code-Agent-Id", Who: "Claude Code"},
-		{Name: "session-id", Child: "thread-id", Who: "Codex"},
-		{Name: "session_id", Child: "thread-id", Who: "pi, proxies that rename"},
-		{Name: "thread-id", Who: "Codex"},
+		{Name: "session-id", Child: "thread-id", Parent: "x-codex-parent-thread-id", Who: "Codex"},
+		{Name: "session_id", Child: "thread-id", Parent: "x-codex-parent-thread-id", Who: "pi, proxies that rename"},
+		{Name: "thread-id", Parent: "x-codex-parent-thread-id", Who: "Codex"},
 		{Name: "x-session-id", Parent: "x-parent-session-id", Who: "opencode, OpenRouter"},
 		{Name: "x-session-affinity", Parent: "x-parent-session-id", Who: "opencode"},
 		{Name: "X-OpenWebUI-Chat-Id", Temporary: "local:", Who: "Open WebUI"},

@@ -58,8 +58,7 @@ func said(v string) bool {
 
 // codexKind says whether Codex marks the request as something but a turn.
 func codexKind(req *dialect.Request, h http.Header) bool {
-	const key = "x-codex-turn-metadata"
-	for _, v := range []string{h.Get(key), req.ClientMetadata[key]} {
+	for _, v := range []string{h.Get("X-Codex-Turn-Metadata"), req.ClientMetadata["x-codex-turn-metadata"]} {
 		var meta struct {
 			Kind string `json:"request_kind"`
 		}
@@ -67,9 +66,11 @@ func codexKind(req *dialect.Request, h http.Header) bool {
 			return meta.Kind != "turn"
 		}
 	}
-	switch strings.ToLower(h.Get("Codex-Task-Type")) {
-	case "compact", "review":
-		return true
+	for _, name := range []string{"X-Openai-Subagent", "Codex-Task-Type"} {
+		switch strings.ToLower(h.Get(name)) {
+		case "compact", "review", "memory_consolidation":
+			return true
+		}
 	}
 	return false
 }

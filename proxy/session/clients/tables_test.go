@@ -92,7 +92,7 @@ func TestTablesFromConfiguration(t *testing.T) {
 func TestSessionHeadersOfSubAgents(t *testing.T) {
 	for name, want := range map[string]clients.SessionHeader{
 		"X-Claude-Code-Session-Id": {Child: "X-Claude-Code-Agent-Id"},
-		"session-id":               {Child: "thread-id"},
+		"session-id":               {Child: "thread-id", Parent: "x-codex-parent-thread-id"},
 		"x-session-id":             {Parent: "x-parent-session-id"},
 		"X-OpenWebUI-Chat-Id":      {Temporary: "local:"},
 	} {

@@ -1,0 +1,28 @@
+package store
+
+import "fmt"
+
+// EmbeddingModel says where vectors come from. Two models whose vectors may be
+// compared have the same name, the same dimension, and give a fixed sentence the
+// same vector, Fingerprint.
+type EmbeddingModel struct {
+	Name        string    `json:"name"`
+	Dim         int       `json:"dim"`
+	Fingerprint []float32 `json:"fingerprint"`
+}
+
+// OtherModel is the error of vectors that lie in the data and are of another
+// model than the configured one.
+type OtherModel struct {
+	Stored, Configured EmbeddingModel
+}
+
+// Error names both and says what mends it.
+func (e *OtherModel) Error() string {
+	a, b := e.Stored, e.Configured
+	if a.Name == b.Name && a.Dim == b.Dim {
+		return fmt.Sprintf("the embedder %s gives other vectors than when the data was embedded: run `hindsight reembed`", a.Name)
+	}
+	return fmt.Sprintf("the data's vectors are of %s (%d dimensions), the configured embedder is %s (%d): set HINDSIGHT_EMBEDDER back, or run `hindsight reembed`",
+		a.Name, a.Dim, b.Name, b.Dim)
+}
