@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// parallel is how many tests run at a time. They mostly wait: for the disk, for
+// a group commit, for idle time to pass.
+const parallel = "8"
+
 // TestMain lets the test binary be the hindsight command in scripts.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"hindsight": main})
 }
 

@@ -8,6 +8,7 @@ import (
 // The main job: the second session knows what the first one taught, also when
 // the process was restarted in between.
 func TestSecondSessionKnows(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := w.conversation()
 	first.say("My name is Ann and my badge is B4411.")

@@ -172,7 +172,11 @@ func (w *world) send(body string, headers ...string) reply {
 }
 
 func (w *world) trySend(body string, headers ...string) (reply, error) {
-	req, err := http.NewRequest(http.MethodPost, w.st.proxyURL()+"/v1/chat/completions", strings.NewReader(body))
+	return w.post("/v1/chat/completions", body, headers...)
+}
+
+func (w *world) post(path, body string, headers ...string) (reply, error) {
+	req, err := http.NewRequest(http.MethodPost, w.st.proxyURL()+path, strings.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}

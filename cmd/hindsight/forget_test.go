@@ -1,0 +1,146 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"hindsight/store"
+)
+
+// A forgotten memory is said no more: not where it stands in a conversation
+// already, not in a new one, not after a restart.
+func TestForgottenIsNeitherReplayedNorRecalled(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{"", "?erase=true"} {
+		t.Run("forget"+query, func(t *testing.T) {
+			w := newWorld(t)
+			m := w.remember("local", `"text":"The user's cat is called Mitzi.","type":"user_fact"`)
+			kept := w.remember("local", `"text":"The user lives in Lisbon.","type":"user_fact"`)
+			c := w.conversation()
+			if r := c.say("What is my cat called?"); r.header.Get("Hindsight-Memories") != m.ID {
+				t.Fatalf("%s, memories %q", r.memory(), r.header.Get("Hindsight-Memories"))
+			}
+			if r := c.say("Where do I live?"); r.header.Get("Hindsight-Memories") != kept.ID {
+				t.Fatalf("%s, memories %q", r.memory(), r.header.Get("Hindsight-Memories"))
+			}
+			w.admin(http.MethodDelete, "/api/v1/memories/"+m.ID+query, "")
+			for range 2 {
+				r := c.say("OK.")
+				if body := string(w.last().body); strings.Count(body, "hindsight-notes:")/2 != 1 || strings.Contains(body, "] The user's cat") || !strings.Contains(body, "] The user lives in Lisbon.") {
+					t.Errorf("%s: the upstream got %s", r.memory(), body)
+				}
+				if r = w.conversation().say("What is my cat called?"); r.memory() != "none" {
+					t.Errorf("a new conversation: %s, %s", r.memory(), r.text())
+				}
+				w.restart()
+			}
+			status, _ := w.tryAdmin(http.MethodGet, "/api/v1/memories/"+m.ID, "")
+			if want := map[string]int{"": http.StatusOK, "?erase=true": http.StatusNotFound}[query]; status != want {
+				t.Errorf("it answers %d, want %d", status, want)
+			}
+		})
+	}
+}
+
+// What a person had forgotten isn't learned again from what was said before:
+// not from a session that wasn't reflected yet, not from an old history that a
+// client sends again. A later word of the user's own counts.
+func TestForgottenIsNotLearnedAgain(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{"", "?erase=true"} {
+		t.Run("forget"+query, func(t *testing.T) {
+			w := newWorld(t)
+			kept, _ := w.learn("My badge is B4411.")
+			if len(kept) != 1 {
+				t.Fatalf("kept %q", texts(kept))
+			}
+			before := w.conversation()
+			before.say("Hello! My badge is B4411.")
+			w.admin(http.MethodDelete, "/api/v1/memories/"+kept[0].ID+query, "")
+			w.restart()
+			again, dropped := w.close(before.say("OK.").session())
+			if len(again) != 0 || len(dropped) != 1 || dropped[0].Reason != "forgotten" {
+				t.Errorf("a session from before: kept %q, dropped %+v", texts(again), dropped)
+			}
+			old := w.conversation()
+			old.add("user", "My badge is B4411.").add("assistant", "I have written that down.")
+			if again, _ = w.close(old.say("Hello again.").session()); len(again) != 0 {
+				t.Errorf("an old history: kept %q", texts(again))
+			}
+			if n := len(w.memories("local")); n != 0 {
+				t.Errorf("%d memories", n)
+			}
+			if again, dropped = w.learn("My badge is B4411."); len(again) != 1 || again[0].State != store.Active {
+				t.Errorf("said anew: kept %+v, dropped %+v", again, dropped)
+			}
+		})
+	}
+}
+
+// Erasing a scope leaves nothing of it, and a receipt; another user's stays.
+func TestErasedScopeIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_TENANT=acme")
+	ann, bob := "Hindsight-User: ann", "Hindsight-User: bob"
+	w.learn("My badge is B4411.", ann)
+	w.learn("My badge is B5522.", bob)
+	unreflected := w.conversation(ann)
+	unreflected.say("My name is Ann.")
+	talk := w.conversation(ann)
+	if r := talk.say("What is my badge?"); r.memory() != "injected" {
+		t.Fatalf("%s", r.memory())
+	}
+	w.flush()
+	var got store.Receipt
+	w.decode(w.admin(http.MethodDelete, "/api/v1/tenants/acme/scopes/user:ann", ""), &got)
+	if got.Memories != 1 || got.Sessions != 3 || got.Exchanges != 3 || got.Ledger != 1 || got.Why != 3 || got.Jobs != 1 || len(got.Erased) != 1 || got.Erased[0] != "user:ann" {
+		t.Errorf("receipt %+v", got)
+	}
+	for range 2 {
+		if n, m := len(w.memories("ann")), len(w.memories("bob")); n != 0 || m != 1 {
+			t.Errorf("%d memories of Ann, %d of Bob", n, m)
+		}
+		if ids := w.sessions(); len(ids) != 1 {
+			t.Errorf("%d sessions left", len(ids))
+		}
+		w.restart()
+	}
+	// What goes on does so without the past.
+	if r := talk.say("What is my badge?"); r.memory() != "none" || hasBlock(w.last().body) {
+		t.Errorf("the conversation went on: %s, %s", r.memory(), w.last().body)
+	}
+	kept, dropped := w.close(unreflected.say("OK.").session())
+	if len(kept) != 0 {
+		t.Errorf("kept %q, dropped %+v", texts(kept), dropped)
+	}
+	if r := w.conversation(bob).say("What is my badge?"); !strings.Contains(r.text(), "B5522") {
+		t.Errorf("Bob: %s", r.text())
+	}
+}
+
+// Forgetting nothing in particular forgets nothing.
+func TestForgettingNeedsAName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.remember("local", `"text":"The user's cat is called Mitzi.","type":"user_fact"`)
+	for _, call := range []string{
+		"/api/v1/memories", "/api/v1/memories/", "/api/v1/memories?scope=", "/api/v1/memories/%20", "/api/v1/memories/*", "/api/v1/memories/?erase=true",
+		"/api/v1/tenants/default/scopes/", "/api/v1/tenants/default/scopes", "/api/v1/tenants/default", "/api/v1/tenants/default/scopes/%20",
+		"/api/v1/tenants/default/scopes/user:", "/api/v1/tenants/default/scopes/*", "/api/v1/tenants//scopes/user:local", "/api/v1/memories/mnone",
+	} {
+		if status, body := w.tryAdmin(http.MethodDelete, call, ""); status/100 != 4 {
+			t.Errorf("DELETE %s answered %d: %s", call, status, body)
+		}
+	}
+	s := &shell{t: t, env: w.env}
+	s.env["HINDSIGHT_ADMIN_LISTEN"] = strings.TrimPrefix(w.st.adminURL(), "http://")
+	for _, args := range [][]string{{}, {""}, {" "}, {"--erase"}, {"--erase", ""}} {
+		if code, out, errs := s.run(append([]string{"memories", "forget"}, args...)...); code == 0 {
+			t.Errorf("hindsight memories forget %q: %s%s", args, out, errs)
+		}
+	}
+	if n := len(w.memories("local")); n != 1 {
+		t.Errorf("%d memories", n)
+	}
+}
