@@ -56,11 +56,11 @@ func FuzzScanSplice(f *testing.F) {
 			t.Fatal("vouched for a body that isn't JSON")
 		}
 		opt := dialect.SpliceOptions{Tail: tail, Inline: inline}
-		if same, err := (Dialect{}).Splice(req, nil, opt); err != nil || !bytes.Equal(same, original) {
+		if same, err := splice(req, nil, opt); err != nil || !bytes.Equal(same, original) {
 			t.Fatalf("empty plan: %q, %v", same, err)
 		}
 		for i, m := range req.Messages {
-			got, err := Dialect{}.Splice(req, []dialect.Block{{Message: i, Text: text}}, opt)
+			got, err := splice(req, []dialect.Block{{Message: i, Text: text}}, opt)
 			if err != nil {
 				if m.Role == dialect.User && m.Parts != nil {
 					t.Fatalf("message %d took no block: %v", i, err)
