@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"hindsight/reflect/wording"
@@ -51,6 +52,10 @@ type Statement struct {
 	core    []string
 	order   wording.Comparison
 	ordered bool
+
+	// Words without which an earlier sentence isn't worth reading: of the frame,
+	// the mask, the comparison and the core. Nil: that can't be replaced.
+	needs [4][]string
 }
 
 // State reads a sentence. correcting says that the speaker put something right
@@ -64,6 +69,14 @@ func State(s string, correcting bool) Statement {
 	st.mask = mask(st.text)
 	st.core, st.denies, st.ended = claim(s)
 	st.order, st.ordered = wording.Compares(st.text)
+	if st.frame != "" && (st.changed || st.not != "") {
+		st.needs[0] = strings.Fields(tail(st.frame))
+	}
+	st.needs[1] = strings.Fields(st.mask)
+	if st.ordered {
+		st.needs[2] = strings.Fields(or(st.order.Under, st.order.Over))
+	}
+	st.needs[3] = stems(st.core)
 	return st
 }
 
@@ -90,34 +103,27 @@ func claim(s string) (core []string, denies, ended bool) {
 // things the other way round. It is asked of all that is known of a person:
 // what has no word in common is passed over quickly.
 func (st Statement) Replaces(earlier string) bool {
-	low := strings.ToLower(earlier)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if !strings.Contains(low, w) {
-				return false
-			}
-		}
-		return true
+	low, worth := strings.ToLower(earlier), st.slot != ""
+	var has [4]bool
+	for i, words := range st.needs {
+		has[i] = len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(low, w) })
+		worth = worth || has[i]
 	}
-	framed := st.frame != "" && (st.changed || st.not != "") && has(strings.Fields(tail(st.frame))...)
-	masked := st.mask != "" && has(strings.Fields(st.mask)...)
-	ordered := st.ordered && has(strings.Fields(or(st.order.Under, st.order.Over))...)
-	against := len(st.core) > 0 && has(stems(st.core)...)
-	if st.slot == "" && !framed && !masked && !ordered && !against {
+	if !worth {
 		return false
 	}
 	plain := bare(earlier)
 	switch {
-	case st.slot != "" && st.slot == slot(plain), masked && mask(plain) == st.mask:
+	case st.slot != "" && st.slot == slot(plain), has[1] && mask(plain) == st.mask:
 		return true
-	case framed && st.reframes(plain):
+	case has[0] && st.reframes(plain):
 		return true
-	case ordered:
+	case has[2]:
 		if o, ok := wording.Compares(plain); ok && st.order.Against(o) {
 			return true
 		}
 	}
-	return against && st.against(plain)
+	return has[3] && st.against(plain)
 }
 
 // reframes says whether it gives another value to the same thing, and says so.
