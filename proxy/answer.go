@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -37,7 +38,7 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 	switch {
 	case a.left == 0 && x.method != http.MethodHead:
 		a.end(nil)
-		a.Close()
+		_ = a.Close() // it has no error
 		if keepsLength(resp.StatusCode) {
 			c.Response.Header.SetContentLength(0)
 		}
@@ -52,7 +53,7 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 		if a.done && a.err == nil {
 			body := a.first
 			a.first = nil
-			a.Close()
+			_ = a.Close()
 			c.Response.SetBodyRaw(body)
 			return
 		}
@@ -145,7 +146,7 @@ func (a chunks) WriteTo(w io.Writer) (sum int64, err error) {
 				return sum, err
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return sum, nil
 		}
 		if err != nil {
@@ -163,7 +164,7 @@ func (a *answer) saw(p []byte, err error) {
 		a.rec.add(p)
 	}
 	switch {
-	case err == io.EOF, err == nil && a.left == 0:
+	case errors.Is(err, io.EOF), err == nil && a.left == 0:
 		a.end(nil)
 	case err != nil:
 		a.end(err)

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -62,7 +63,7 @@ func TestDrain(t *testing.T) {
 		}
 		return err != nil
 	})
-	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the idle connection: %v", err)
 	}
 	select {

@@ -32,7 +32,7 @@ func (s *Server) forwardStream(c *fasthttp.RequestCtx, x *exchange, body io.Read
 	} else {
 		x.watch()
 	}
-	resp, err := s.client.do(x.ctx, out)
+	resp, err := s.client.do(x.ctx, out) //nolint:bodyclose // respond takes the body: its stream closes it
 	if err != nil {
 		s.unanswered(c, x, err)
 		return
@@ -92,7 +92,7 @@ func (s *Server) forwardRead(c *fasthttp.RequestCtx, x *exchange, stream io.Read
 		return
 	}
 	s.metrics.added.Observe(time.Since(x.received).Seconds())
-	resp, err := s.send(x, raw, body)
+	resp, err := s.send(x, raw, body) //nolint:bodyclose // respond takes the body: its stream closes it
 	if err != nil {
 		s.unanswered(c, x, err)
 		return

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -149,42 +148,6 @@ func TestWatchedConnectionGoesOn(t *testing.T) {
 		readUntil(t, c, fmt.Sprintf("\r\n\r\n/a%d", i))
 		readUntil(t, c, fmt.Sprintf("\r\n\r\n/b%d", i))
 	}
-}
-
-// Many clients that leave leave nothing behind.
-func TestManyAborts(t *testing.T) {
-	r := start(t, func(w http.ResponseWriter, q *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for q.Context().Err() == nil {
-			if _, err := io.WriteString(w, "data: {}\n\n"); err != nil {
-				return
-			}
-			w.(http.Flusher).Flush()
-		}
-	})
-	var wg sync.WaitGroup
-	const each = 10
-	for range 8 {
-		wg.Go(func() {
-			for range each {
-				c, err := net.Dial("tcp", r.addr)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(streamed), streamed)
-				io.CopyN(io.Discard, c, 300)
-				c.Close()
-			}
-		})
-	}
-	wg.Wait()
-	for range 8 * each {
-		if e := r.end(); e.end.Status != store.Aborted {
-			t.Errorf("finished as %+v", e.end)
-		}
-	}
-	eventually(t, "nothing in flight", func() bool { return r.metric("hindsight_inflight") == 0 })
 }
 
 // certificate makes the proxy listen with TLS.

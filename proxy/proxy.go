@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -100,6 +101,7 @@ type Server struct {
 	once sync.Once
 
 	work    *crew          // walks, and ends of exchanges
+	walks   chan struct{}  // a place for each walk under way
 	tunnels sync.WaitGroup // connections that were taken over from fasthttp
 }
 
@@ -114,6 +116,7 @@ func New(cfg Config, mem Memory, log *slog.Logger, reg prometheus.Registerer) (*
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{cfg: cfg, mem: mem, log: log, metrics: newMetrics(reg), hard: make(chan struct{}), work: newCrew()}
+	s.walks = make(chan struct{}, walksAtOnce*runtime.GOMAXPROCS(0))
 	s.refusals.left = map[refusal]int{}
 	s.room.limit = cfg.MaxInFlight
 	s.metrics.holds(reg, &s.room)

@@ -144,7 +144,7 @@ func (r recorder) Finish(*store.Exchange) { r.m.note("record finish") }
 // rig is a proxy on a loopback listener in front of a scripted upstream.
 type rig struct {
 	*memory
-	t      *testing.T
+	t      testing.TB
 	server *proxy.Server
 	addr   string
 	url    string
@@ -162,14 +162,14 @@ type (
 
 func noMemory(_ *proxy.Config, m *proxy.Memory) { *m = proxy.Memory{} }
 
-func start(t *testing.T, upstream http.HandlerFunc, opts ...option) *rig {
+func start(t testing.TB, upstream http.HandlerFunc, opts ...option) *rig {
 	t.Helper()
 	up := httptest.NewServer(upstream)
 	t.Cleanup(up.Close)
 	return startAt(t, up.URL, opts...)
 }
 
-func startAt(t *testing.T, base string, opts ...option) *rig {
+func startAt(t testing.TB, base string, opts ...option) *rig {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
@@ -290,7 +290,7 @@ func (r *rig) metric(name string) (sum float64) {
 }
 
 // eventually polls a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if ok() {
@@ -332,7 +332,7 @@ func (s *script) all() []seen {
 	return append([]seen(nil), s.seen...)
 }
 
-func (s *script) last(t *testing.T) seen {
+func (s *script) last(t testing.TB) seen {
 	t.Helper()
 	all := s.all()
 	if len(all) == 0 {

@@ -37,7 +37,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	}
 	s.state.Store(draining)
 	s.drain(watched)
-	<-served
+	_ = <-served // closing the listener is what ended it
 	if err != nil {
 		err = fmt.Errorf("accept connections: %w", err)
 	}
@@ -58,8 +58,8 @@ func (s *Server) drain(watched *watch.Listener) {
 		case <-grace.Done():
 		}
 	}()
-	s.app.ShutdownWithContext(grace)
-	watched.Close() // once more, in case that the app hadn't begun to serve yet
+	_ = s.app.ShutdownWithContext(grace) // grace.Err says whether it was in time
+	_ = watched.Close()                  // once more, in case that the app hadn't begun to serve yet
 	if grace.Err() == nil && wait(grace, &s.tunnels) {
 		return
 	}

@@ -31,7 +31,7 @@ func (s *Server) upgrade(c *fasthttp.RequestCtx, x *exchange) {
 	out := x.outgoing()
 	out.header["Connection"], out.header["Upgrade"] = []string{"Upgrade"}, []string{kind}
 	x.watch()
-	resp, err := s.client.do(x.ctx, out)
+	resp, err := s.client.do(x.ctx, out) //nolint:bodyclose // the tunnel or respond closes it
 	if err != nil {
 		s.unanswered(c, x, err)
 		return
@@ -63,11 +63,11 @@ func (s *Server) splice(x *exchange, front net.Conn, back io.ReadWriteCloser) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		io.Copy(back, front)
+		_, _ = io.Copy(back, front) // either end may end it
 		back.Close()
 	}()
 	stop := context.AfterFunc(x.ctx, func() { back.Close() }) // a hard stop
-	io.Copy(front, back)
+	_, _ = io.Copy(front, back)
 	stop()
 	back.Close()
 	x.conn.Conn.Close() // ends the other direction's read
@@ -90,7 +90,7 @@ func (s *Server) answerOld(c *fasthttp.RequestCtx, x *exchange, a *answer) {
 		if err != nil && a.err != nil {
 			x.conn.Reset()
 		}
-		a.Close()
+		_ = a.Close() // it has been read, or the connection is reset
 	})
 }
 

@@ -32,14 +32,23 @@ type walked struct {
 	fail string // reason word where the walk broke
 }
 
+// walksAtOnce is how many walks a processor has under way at most: more only
+// make each other late, and each holds a history's texts.
+const walksAtOnce = 16
+
 // startWalk begins the walk over a body that nobody changes any more. header is
-// the client's own.
-func (x *exchange) startWalk(ctx context.Context, body []byte, header http.Header) *walk {
+// the client's own. waits is the time of whoever waits for the plan; the walk
+// itself has its own, from its turn on, so that a late one can be recorded.
+func (x *exchange) startWalk(waits context.Context, body []byte, header http.Header) *walk {
 	w := &x.walking
 	w.done = make(chan struct{})
 	x.use() // until the record is over
 	x.s.work.do(func() {
+		x.s.walks <- struct{}{}
+		defer func() { <-x.s.walks }()
 		defer close(w.done)
+		ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
+		defer cancel()
 		stage := "parse"
 		defer func() {
 			if r := recover(); r != nil {
@@ -47,12 +56,12 @@ func (x *exchange) startWalk(ctx context.Context, body []byte, header http.Heade
 				w.out = walked{fail: stage}
 			}
 		}()
-		w.out = x.walkThrough(ctx, w, body, header, &stage)
+		w.out = x.walkThrough(ctx, waits, w, body, header, &stage)
 	})
 	return w
 }
 
-func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header http.Header, stage *string) walked {
+func (x *exchange) walkThrough(ctx, waits context.Context, w *walk, body []byte, header http.Header, stage *string) walked {
 	d := x.route.Dialect
 	req, scanErr := d.Scan(body)
 	if scanErr != nil {
@@ -69,6 +78,7 @@ func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header
 		return walked{fail: "store"}
 	}
 	w.turn.Store(turn)
+	defer turn.Planned() // nobody else asks for what it drops
 	switch {
 	case scanErr != nil:
 		return walked{fail: "parse"}
@@ -78,8 +88,10 @@ func (x *exchange) walkThrough(ctx context.Context, w *walk, body []byte, header
 	if hopped(req) {
 		return walked{plan: inject.Plan{Status: inject.Skipped, Reason: "hop"}}
 	}
-	plan := x.s.mem.Planner.Plan(ctx, turn.Conversation())
-	turn.Planned()
+	if waits.Err() != nil {
+		return walked{fail: "deadline"} // nobody waits for a plan any more
+	}
+	plan := x.s.mem.Planner.Plan(waits, turn.Conversation())
 	if len(plan.Blocks) == 0 {
 		return walked{plan: plan}
 	}

@@ -91,6 +91,8 @@ type Config struct {
 	Store    Store
 	Searcher Searcher
 	Closer   Closer
+	// Embedding may be nil: words alone.
+	Embedding Embedding
 	// Ready says whether requests can be forwarded, and how memory is (on,
 	// degraded or off) with the reason.
 	Ready func() (ready bool, memory, reason string)

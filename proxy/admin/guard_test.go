@@ -27,8 +27,8 @@ func guarded(t *testing.T, cfg Config) http.Handler {
 }
 
 // send makes one request; edit may be nil.
-func send(h http.Handler, method, path string, edit func(*http.Request)) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, nil)
+func get(h http.Handler, path string, edit func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Host = "127.0.0.1:8081"
 	r.Header.Set("Authorization", "Bearer 0123456789abcdef")
 	if edit != nil {
@@ -70,7 +70,7 @@ func TestGuard(t *testing.T) {
 		{"store off", "/api/v1/memories", nil, 503},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := send(h, "GET", c.path, c.edit)
+			w := get(h, c.path, c.edit)
 			if w.Code != c.want {
 				t.Fatalf("status %d, want %d: %s", w.Code, c.want, w.Body)
 			}
@@ -89,20 +89,20 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 	h := guarded(t, Config{Token: "0123456789abcdef", Now: func() time.Time { return now }})
 	bad := func(r *http.Request) { r.Header.Set("Authorization", "Bearer guess") }
 	for i := range maxFails {
-		if w := send(h, "GET", "/openapi.json", bad); w.Code != 401 {
+		if w := get(h, "/openapi.json", bad); w.Code != 401 {
 			t.Fatalf("guess %d: status %d", i, w.Code)
 		}
 	}
-	w := send(h, "GET", "/openapi.json", nil)
+	w := get(h, "/openapi.json", nil)
 	if w.Code != 429 || w.Header().Get("Retry-After") == "" {
 		t.Fatalf("after %d guesses: status %d, Retry-After %q; a right guess must not get through either", maxFails, w.Code, w.Header().Get("Retry-After"))
 	}
 	other := func(r *http.Request) { r.RemoteAddr = "198.51.100.9:1" }
-	if w := send(h, "GET", "/openapi.json", other); w.Code != 200 {
+	if w := get(h, "/openapi.json", other); w.Code != 200 {
 		t.Fatalf("another peer: status %d", w.Code)
 	}
 	now = now.Add(2 * time.Second)
-	if w := send(h, "GET", "/openapi.json", nil); w.Code != 200 {
+	if w := get(h, "/openapi.json", nil); w.Code != 200 {
 		t.Fatalf("two seconds later: status %d", w.Code)
 	}
 }
@@ -120,7 +120,7 @@ func TestLimiterForgetsPeers(t *testing.T) {
 
 func TestOwnerNeedsNoToken(t *testing.T) {
 	h := New(Config{Token: "0123456789abcdef", Store: offStore{}, Ready: steady(true, "off", "")}).OwnerHandler()
-	w := send(h, "GET", "/openapi.json", func(r *http.Request) { r.Header.Del("Authorization"); r.Host = "hindsight" })
+	w := get(h, "/openapi.json", func(r *http.Request) { r.Header.Del("Authorization"); r.Host = "hindsight" })
 	if w.Code != 200 {
 		t.Fatalf("status %d", w.Code)
 	}

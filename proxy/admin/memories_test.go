@@ -106,7 +106,7 @@ func TestBadCallsOnMemories(t *testing.T) {
 		{"POST", path, `{"text":"x1","type":"event","confidence":-0.1}`, 422, "confidence"},
 		{"POST", path, `{"text":"x1","type":"event","scope":"people:ann"}`, 422, "scope"},
 		{"POST", path, `{"text":"x1","type":"event","scope":"user:"}`, 422, "scope"},
-		{"POST", path, `{"text":"x1","type":"event","importence":1}`, 422, "importence"},
+		{"POST", path, `{"text":"x1","type":"event","weight":1}`, 422, "weight"},
 		{"POST", path, `{"text":"x1","type":"event","valid_to":"tomorrow"}`, 422, "valid_to"},
 		{"POST", path, `{"text":"x1","type":"event","valid_from":"2026-02-01T00:00:00Z","valid_to":"2026-01-01T00:00:00Z"}`, 422, "valid_to"},
 		{"POST", path, `{"text":"x1","type":"event","tenant":"a\u0007"}`, 422, "tenant"},

@@ -68,10 +68,10 @@ func TestMetrics(t *testing.T) {
 	reg.MustRegister(c)
 	c.Inc()
 	h := guarded(t, Config{Token: "0123456789abcdef", Gatherer: reg})
-	if w := send(h, "GET", "/metrics", nil); w.Code != 200 || !strings.Contains(w.Body.String(), "hindsight_tests_total 1") {
+	if w := get(h, "/metrics", nil); w.Code != 200 || !strings.Contains(w.Body.String(), "hindsight_tests_total 1") {
 		t.Errorf("with a token: %d %s", w.Code, w.Body)
 	}
-	if w := send(Metrics(reg), "GET", "/metrics", func(r *http.Request) { r.Header.Del("Authorization") }); w.Code != 200 {
+	if w := get(Metrics(reg), "/metrics", func(r *http.Request) { r.Header.Del("Authorization") }); w.Code != 200 {
 		t.Errorf("the listener of its own: %d", w.Code)
 	}
 }

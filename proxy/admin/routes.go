@@ -39,6 +39,7 @@ func (a *API) build() http.Handler {
 	a.closing(api)
 	a.reflections(api)
 	a.tenants(api)
+	a.embedding(api)
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
 	}

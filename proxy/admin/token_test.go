@@ -53,17 +53,17 @@ func TestWithoutTokenThePortIsShut(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := guarded(t, Config{TokenFile: filepath.Join(block, TokenName)})
-	if w := send(h, "GET", "/openapi.json", nil); w.Code != 503 || !strings.Contains(w.Body.String(), "HINDSIGHT_ADMIN_TOKEN") {
+	if w := get(h, "/openapi.json", nil); w.Code != 503 || !strings.Contains(w.Body.String(), "HINDSIGHT_ADMIN_TOKEN") {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
-	if w := send(h, "GET", "/healthz", nil); w.Code != 200 {
+	if w := get(h, "/healthz", nil); w.Code != 200 {
 		t.Errorf("health: status %d", w.Code)
 	}
 	// The file can be made now: the port opens without a restart.
 	if err := os.Remove(block); err != nil {
 		t.Fatal(err)
 	}
-	if w := send(h, "GET", "/openapi.json", nil); w.Code != 401 {
+	if w := get(h, "/openapi.json", nil); w.Code != 401 {
 		t.Errorf("after mending: status %d", w.Code)
 	}
 }

@@ -66,10 +66,11 @@ func (h *hasher) marks(s modelSaid) []mark {
 }
 
 // answerMarks are the keys of an answer that has just been given.
-func (h *hasher) answerMarks(a dialect.Answer, words store.Hash) []mark {
+// said is the hash of its text, if it has one.
+func (h *hasher) answerMarks(a dialect.Answer, words, said store.Hash) []mark {
 	var out []mark
-	if text, hash := h.said(a.Text, nil, ""); text != "" {
-		out = append(out, h.textMark(words, hash))
+	if !said.IsZero() {
+		out = append(out, h.textMark(words, said))
 	}
 	for _, part := range a.Texts {
 		if text, hash := h.said(part, nil, ""); text != "" {

@@ -16,7 +16,7 @@ func (k *Tracker) NamelessUser(ctx context.Context) string {
 	if tenant == "" {
 		tenant = DefaultTenant
 	}
-	ended, err := k.fact(ctx, tenantFact(factImplied, key, tenant))
+	ended, err := k.fact(ctx, k.tenantFacts(key, tenant)[1])
 	if err != nil || ended != "" {
 		return ""
 	}

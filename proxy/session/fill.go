@@ -5,6 +5,7 @@ import (
 
 	"hindsight/inject"
 	"hindsight/proxy/dialect"
+	"hindsight/proxy/session/clients"
 	"hindsight/store"
 )
 
@@ -20,7 +21,7 @@ const echoes = 16
 const shortAnswer = 64
 
 // fill reads what the request says in its session.
-func (k *Tracker) fill(t *Turn, r *reading, app string) {
+func (k *Tracker) fill(t *Turn, r *reading) {
 	w := t.work
 	w.length, w.system, w.tools = r.length, r.system, r.req.HasTools
 	w.sent = sent(r.req.Body)
@@ -37,7 +38,7 @@ func (k *Tracker) fill(t *Turn, r *reading, app string) {
 		}
 	}
 	keys := k.places(t, r)
-	index, spoken, why := k.rules.LastUser(r.req, app)
+	index, spoken, why := clients.LastOf(r.req, r.spoken)
 	switch {
 	case w.grown != nil: // the turn goes on with what a tool or the model said
 		t.Skip = "tool_turn"

@@ -24,8 +24,14 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 		k.Begin(t, inject.Plan{})
 	}
 	var anchors []store.Anchor
+	var answer store.Hash
 	if w.live != nil && success {
-		anchors = w.anchors(t, a, end.At)
+		text, hash := w.said(a.Text, a.Calls, "")
+		answer = hash
+		if text == "" {
+			hash = store.Hash{}
+		}
+		anchors = w.anchors(t, a, hash, end.At)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -49,7 +55,6 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 		anchors = append(anchors, store.Anchor{Key: w.chain, Session: l.id, Length: w.length, Time: end.At})
 	}
 	k.register(anchors)
-	_, answer := w.said(a.Text, a.Calls, "")
 	w.keepAnswer(t, a, answer)
 	l.seen = end.At
 	l.answered = true
@@ -78,12 +83,13 @@ func (k *Tracker) Finish(t *Turn, a dialect.Answer, end End) *store.Exchange {
 	return &x
 }
 
-// anchors are the records by which the answer will be found.
-func (w *work) anchors(t *Turn, a dialect.Answer, at time.Time) []store.Anchor {
+// anchors are the records by which the answer will be found; said is the hash
+// of its text.
+func (w *work) anchors(t *Turn, a dialect.Answer, said store.Hash, at time.Time) []store.Anchor {
 	if w.dialect != dialectResponses {
 		a.ID = "" // comes back in no other dialect
 	}
-	out := anchorsOf(w.answerMarks(a, w.words), t.Session, w.length+1, at)
+	out := anchorsOf(w.answerMarks(a, w.words, said), t.Session, w.length+1, at)
 	if !w.verdict.IsZero() {
 		out = append(out, store.Anchor{Key: w.verdict, Session: t.Session, Time: at})
 	}

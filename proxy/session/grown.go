@@ -36,6 +36,14 @@ func (r *reading) single() (int, string, bool) {
 	return i, r.req.Messages[i].Text(), true
 }
 
+// growing is the name under which a message of a system text may grow.
+func (h *hasher) growing(system store.Hash) store.Hash {
+	if system == h.noSystem {
+		return h.growsUnderNone
+	}
+	return h.hash("grown", raw(system))
+}
+
 // grown says whether text is the message of g with more at its end.
 func (h *hasher) grown(g growth, text string, now time.Time) bool {
 	if g.length == 0 || len(text) <= g.length || now.Sub(g.at) > growsWithin {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type work struct {
 	try     int
 	grown   *growth   // the message is a later form of this one
 	after   *answered // the provider keeps what was said up to here
+	stored  bool      // the provider may be asked for the answer later
 	context []string  // the last of that
 
 	// What the request says, without its texts.
@@ -36,6 +38,8 @@ type work struct {
 	heard    int        // how many of them the session knows, where no answer stands between them
 	growth   store.Hash // under which name the message may grow; zero if it can't
 	text     store.Hash // of that message
+	form     string     // that message, until the exchange is over
+	body     store.Hash // of the request's body
 	textLen  int
 	system   store.Hash
 	tools    bool
@@ -84,10 +88,13 @@ func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
 	if in.Req == nil || t.Off != "" {
 		return t
 	}
-	k.await(ctx, t.Owner)
 	w := t.work
 	w.end = strings.EqualFold(in.Header.Get("Hindsight-Session-End"), "true")
 	r := k.read(w.hasher, in.Req, app)
+	sum := sha256.Sum256(in.Req.Body)
+	t.BodyHash = w.hash("body", string(sum[:]), in.Path, sig.external)
+	w.body = t.BodyHash
+	k.await(ctx, t, sig, r)
 	if err := k.locate(ctx, t, in, sig, r); err != nil {
 		k.log.Debug("memory is off for a request", "err", err)
 		t.Off = off(ctx, err)
@@ -96,7 +103,7 @@ func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
 	if t.Side || t.Off != "" {
 		return t
 	}
-	k.fill(t, r, app)
+	k.fill(t, r)
 	return t
 }
 

@@ -14,6 +14,8 @@ import (
 type hasher struct {
 	key          store.IdentityKey // made of tenant and user
 	tenant, user string
+	// What requests without a system text have in common.
+	noSystem, growsUnderNone store.Hash
 }
 
 // ownerKey names an owner's hasher.
@@ -33,6 +35,8 @@ func (k *Tracker) hasherOf(key store.IdentityKey, tenant, user string) *hasher {
 		return h
 	}
 	h = &hasher{key: key.Derive("owner", tenant, user), tenant: tenant, user: user}
+	h.noSystem = h.hash("system", "")
+	h.growsUnderNone = h.hash("grown", raw(h.noSystem))
 	k.mu.Lock()
 	k.hashers.put(of, h)
 	k.mu.Unlock()

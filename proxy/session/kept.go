@@ -15,10 +15,11 @@ import (
 
 // answered is one answer that later requests can name. Tracker.mu guards it.
 type answered struct {
-	before *answered // the answer that its request went on from
-	places []store.Hash
-	hash   store.Hash
-	calls  []dialect.Call // names and ids alone
+	before    *answered    // the answer that its request went on from
+	places    []store.Hash // of its request
+	continued bool         // a request has gone on from here
+	hash      store.Hash
+	calls     []dialect.Call // names and ids alone
 
 	// words and text are the turn itself, cut to what a query reads of it. Only
 	// the last few of a session have them.
@@ -26,7 +27,7 @@ type answered struct {
 }
 
 const (
-	textsKept = 8   // answers of a session whose texts are in memory
+	textsKept = 8   // answers of a session that are held with their texts
 	textRunes = 300 // of a text are
 )
 
@@ -40,13 +41,14 @@ func (h *hasher) answerKey(id string) store.Hash { return h.hash("answer", id) }
 
 // goesOn finds the answer that a request goes on from. The caller holds mu.
 func (w *work) goesOn(req *dialect.Request) *answered {
+	a := w.live.newest
 	if req.PreviousResponseID != "" {
-		return w.live.answers[w.answerKey(req.PreviousResponseID)]
+		a = w.live.answers[w.answerKey(req.PreviousResponseID)]
 	}
-	if req.Conversation != "" {
-		return w.live.newest
+	if a != nil {
+		a.continued = true
 	}
-	return nil
+	return a
 }
 
 // recall fills in what the provider holds: the places with their blocks, and
@@ -56,10 +58,15 @@ func (k *Tracker) recall(t *Turn, r *reading) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, m := range r.models { // named by their ids
-		if a := w.live.answers[w.answerKey(r.req.Messages[m.index].ID)]; m.text == "" && len(m.calls) == 0 && a != nil {
+		id := r.req.Messages[m.index].ID
+		if m.text != "" || len(m.calls) > 0 || id == "" {
+			continue
+		}
+		if a := w.live.answers[w.answerKey(id)]; a != nil {
 			r.models[i].text, r.models[i].echo = a.text, a.hash
 		}
 	}
+	w.stored = r.req.Store || kept(r.req)
 	if !kept(r.req) {
 		return
 	}
@@ -98,7 +105,7 @@ func (k *Tracker) recall(t *Turn, r *reading) {
 // keepAnswer makes an answer known that later requests can name. The caller
 // holds mu.
 func (w *work) keepAnswer(t *Turn, a dialect.Answer, hash store.Hash) {
-	if w.dialect != dialectResponses || a.ID == "" {
+	if w.dialect != dialectResponses || a.ID == "" || !w.stored {
 		return
 	}
 	l := w.live
@@ -120,7 +127,11 @@ func (w *work) keepAnswer(t *Turn, a dialect.Answer, hash store.Hash) {
 	}
 	l.newest = n
 	if l.texts = append(l.texts, n); len(l.texts) > textsKept {
-		l.texts[0].words, l.texts[0].text = "", ""
+		old := l.texts[0]
+		old.words, old.text = "", ""
+		if !old.continued { // nor is it likely to be: its client sends the whole history
+			old.places = nil
+		}
 		l.texts = append(l.texts[:0:0], l.texts[1:]...)
 	}
 }

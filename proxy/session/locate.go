@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"hindsight/proxy/session/clients"
 	"hindsight/store"
@@ -23,9 +22,7 @@ const (
 // locate finds the request's session, joins it and gives the exchange its id.
 func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals, r *reading) error {
 	w := t.work
-	sum := sha256.Sum256(in.Req.Body)
-	body := w.hash("body", string(sum[:]), in.Path, sig.external)
-	t.BodyHash = body
+	body := w.body
 
 	k.mu.Lock()
 	a := k.retried(body, retryCount(in.Header) > 0, t.Received)

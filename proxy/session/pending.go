@@ -2,9 +2,8 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
-
-	"hindsight/store"
 )
 
 // handOver is how long Settle waits for a finished exchange to be reported as
@@ -36,6 +35,7 @@ func (k *Tracker) Recorded(t *Turn) {
 	defer k.mu.Unlock()
 	if _, ok := k.ending[w]; ok {
 		delete(k.ending, w)
+		w.form = ""
 		if w.recorded != nil {
 			close(w.recorded)
 		}
@@ -81,9 +81,15 @@ func (w *work) handedOver(ctx context.Context) error {
 // await waits for what the owner's finished exchanges teach; without it, the
 // next request of a conversation could come before its anchors are known, and
 // reach the journal before the one that it answers. If ctx ends first, the
-// request goes on with what is known.
-func (k *Tracker) await(ctx context.Context, o store.Owner) {
-	for _, w := range k.endingNow(func(w *work) bool { return w.tenant == o.Tenant && w.user == o.User }) {
+// request goes on with what is known. A single message that names no session
+// answers nothing: for it only what it repeats or goes on with counts.
+func (k *Tracker) await(ctx context.Context, t *Turn, sig signals, r *reading) {
+	_, text, single := r.single()
+	alone := single && r.opens() && !sig.named()
+	for _, w := range k.endingNow(func(w *work) bool {
+		return w.tenant == t.Owner.Tenant && w.user == t.Owner.User &&
+			(!alone || w.body == t.BodyHash || w.form != "" && strings.HasPrefix(text, w.form))
+	}) {
 		if w.handedOver(ctx) != nil {
 			return
 		}

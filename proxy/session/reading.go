@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hindsight/proxy/dialect"
+	"hindsight/proxy/session/clients"
 	"hindsight/store"
 )
 
@@ -13,6 +14,7 @@ import (
 // not in it.
 type reading struct {
 	req    *dialect.Request
+	spoken []clients.Spoken // by the user messages
 	users  []userSaid
 	models []modelSaid
 	system store.Hash   // of the leading system text
@@ -46,6 +48,7 @@ func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 	r := &reading{req: req, last: -1}
 	var system strings.Builder
 	spoken := k.rules.HumanMessages(req, app)
+	r.spoken = spoken
 	leading := true
 	var words, said store.Hash
 	if req.PreviousResponseID != "" {
@@ -108,7 +111,9 @@ func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 			}
 		}
 	}
-	r.system = h.hash("system", system.String())
+	if r.system = h.noSystem; system.Len() > 0 {
+		r.system = h.hash("system", system.String())
+	}
 	return r
 }
 

@@ -24,6 +24,11 @@ type signals struct {
 	values    []string // every value that names a session
 }
 
+// named says whether anything in the request names its conversation.
+func (s signals) named() bool {
+	return s.external != "" || s.parent != "" || s.response != "" || s.cacheKey != ""
+}
+
 // signalsOf reads the ranked signals of clients.md, section 2: the first that
 // is present and not refused names the session.
 func (k *Tracker) signalsOf(h http.Header, req *dialect.Request) signals {

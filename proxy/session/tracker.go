@@ -64,15 +64,16 @@ type Tracker struct {
 
 	// mu guards what follows and every live session. It is never held over a
 	// call of the store, and never together with facts.mu.
-	mu       sync.Mutex
-	live     *lru[string, *live]
-	anchors  *lru[store.Hash, *known]
-	attempts *lru[store.Hash, []*attempt]
-	growths  *lru[store.Hash, growth]
-	zones    *lru[string, *time.Location] // nil: no such zone
-	hashers  *lru[ownerKey, *hasher]
-	creds    map[store.Hash]held
-	ending   map[*work]struct{} // between Ended and Recorded
+	mu        sync.Mutex
+	live      *lru[string, *live]
+	anchors   *lru[store.Hash, *known]
+	attempts  *lru[store.Hash, []*attempt]
+	growths   *lru[store.Hash, growth]
+	zones     *lru[string, *time.Location] // nil: no such zone
+	hashers   *lru[ownerKey, *hasher]
+	factNames *lru[ownerKey, [2]string] // by tenant
+	creds     map[store.Hash]held
+	ending    map[*work]struct{} // between Ended and Recorded
 }
 
 // New checks the configuration and makes a tracker over a store, which need not
@@ -87,15 +88,16 @@ func New(cfg Config, st Store, rules *clients.Rules, log *slog.Logger, reg prome
 	}
 	k := &Tracker{
 		cfg: cfg, st: st, rules: rules, log: log, m: newMetrics(reg),
-		facts:    facts{known: map[string]string{}, unsaved: map[string]string{}, news: make(chan struct{}, 1)},
-		live:     newLRU[string](cfg.Sessions, func(l *live) bool { return l.flying > 0 }),
-		anchors:  newLRU[store.Hash, *known](maxAnchors, nil),
-		attempts: newLRU[store.Hash, []*attempt](maxAttempts, nil),
-		growths:  newLRU[store.Hash, growth](maxGrowths, nil),
-		zones:    newLRU[string, *time.Location](maxZones, nil),
-		hashers:  newLRU[ownerKey, *hasher](maxHashers, nil),
-		creds:    map[store.Hash]held{},
-		ending:   map[*work]struct{}{},
+		facts:     facts{known: map[string]string{}, unsaved: map[string]string{}, news: make(chan struct{}, 1)},
+		live:      newLRU[string](cfg.Sessions, func(l *live) bool { return l.flying > 0 }),
+		anchors:   newLRU[store.Hash, *known](maxAnchors, nil),
+		attempts:  newLRU[store.Hash, []*attempt](maxAttempts, nil),
+		growths:   newLRU[store.Hash, growth](maxGrowths, nil),
+		zones:     newLRU[string, *time.Location](maxZones, nil),
+		hashers:   newLRU[ownerKey, *hasher](maxHashers, nil),
+		factNames: newLRU[ownerKey, [2]string](maxHashers, nil),
+		creds:     map[store.Hash]held{},
+		ending:    map[*work]struct{}{},
 	}
 	k.canonical()
 	return k, nil

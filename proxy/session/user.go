@@ -153,9 +153,18 @@ func decodeJSON(part string, into any) bool {
 	return err == nil && json.Unmarshal(b, into) == nil
 }
 
-// tenantFact is the name of a tenant's fact.
-func tenantFact(prefix string, key store.IdentityKey, tenant string) string {
-	return prefix + key.Hash("tenant", tenant).String()
+// tenantFacts are the names of a tenant's facts.
+func (k *Tracker) tenantFacts(key store.IdentityKey, tenant string) [2]string {
+	of := ownerKey{key: key, tenant: tenant}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	names, ok := k.factNames.get(of)
+	if !ok {
+		h := key.Hash("tenant", tenant).String()
+		names = [2]string{factSeen + h, factImplied + h}
+		k.factNames.put(of, names)
+	}
+	return names
 }
 
 // implied says whether a nameless request is user `local`: not once the

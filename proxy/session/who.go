@@ -95,7 +95,7 @@ func (k *Tracker) userIn(ctx context.Context, t *Turn, key store.IdentityKey, te
 		}
 		return who.user, nil
 	}
-	w.tenantFacts = [2]string{tenantFact(factSeen, key, tenant), tenantFact(factImplied, key, tenant)}
+	w.tenantFacts = k.tenantFacts(key, tenant)
 	alone, second, err := k.implied(ctx, w.tenantFacts, w.shown)
 	if err != nil {
 		return "", err

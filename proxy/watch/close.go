@@ -24,7 +24,7 @@ func (c *Conn) Close() error {
 	if c.linger.Bytes > 0 {
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 			c.Conn.SetReadDeadline(time.Now().Add(c.linger.Time))
-			io.CopyN(io.Discard, c.Conn, c.linger.Bytes)
+			_, _ = io.CopyN(io.Discard, c.Conn, c.linger.Bytes)
 		}
 	}
 	return c.Conn.Close()

@@ -132,7 +132,7 @@ func TestCloseConns(t *testing.T) {
 		t.Errorf("%d connections", ln.Conns())
 	}
 	empty := ln.CloseConns()
-	if _, err := client.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("client read %v", err)
 	}
 	select {

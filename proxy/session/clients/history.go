@@ -36,6 +36,25 @@ func (r *Rules) HumanMessages(req *dialect.Request, app string) []Spoken {
 // Without a turn index is -1, ok is false and why is [ToolTurn] or
 // [NotAUserTurn].
 func (r *Rules) LastUser(req *dialect.Request, app string) (index int, ok bool, why string) {
+	return lastUser(req, func(i int) string {
+		s, _ := r.spoken(req, i, firstUser(req), app)
+		return s.Words
+	})
+}
+
+// LastOf is [Rules.LastUser] for who has read the messages already.
+func LastOf(req *dialect.Request, spoken []Spoken) (index int, ok bool, why string) {
+	return lastUser(req, func(i int) string {
+		for j := len(spoken) - 1; j >= 0; j-- {
+			if spoken[j].Index == i {
+				return spoken[j].Words
+			}
+		}
+		return ""
+	})
+}
+
+func lastUser(req *dialect.Request, words func(int) string) (index int, ok bool, why string) {
 	for i := len(req.Messages) - 1; i >= 0; i-- {
 		m := req.Messages[i]
 		switch m.Role {
@@ -47,8 +66,8 @@ func (r *Rules) LastUser(req *dialect.Request, app string) (index int, ok bool, 
 		case dialect.Tool:
 			return -1, false, ToolTurn
 		case dialect.User:
-			switch s, _ := r.spoken(req, i, firstUser(req), app); {
-			case s.Words != "":
+			switch {
+			case words(i) != "":
 				return i, true, ""
 			case holdsToolResult(m):
 				return -1, false, ToolTurn

@@ -34,6 +34,10 @@ func TestLastUser(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			index, ok, why := r.LastUser(request(t, tt.body), "")
+			read := request(t, tt.body)
+			if i, o, w := clients.LastOf(read, r.HumanMessages(read, "")); i != index || o != ok || w != why {
+				t.Errorf("LastOf = %d, %v, %q, and LastUser = %d, %v, %q", i, o, w, index, ok, why)
+			}
 			if index != tt.index || why != tt.why || ok != (tt.why == "") {
 				t.Errorf("got %d, %v, %q, want %d, %q", index, ok, why, tt.index, tt.why)
 			}

@@ -1,0 +1,60 @@
+package proxy_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hindsight/inject"
+	"hindsight/store"
+)
+
+// Walks have a bounded number of places. Who gets none in time goes on without
+// memory, isn't planned for any more, and is recorded all the same.
+func TestWalksAreBounded(t *testing.T) {
+	places := 16 * runtime.GOMAXPROCS(0)
+	free := make(chan struct{})
+	r := start(t, ok, func(cfg *proxyConfig, _ *proxyMemory) { cfg.RecallDeadline = 300 * time.Millisecond })
+	var mu sync.Mutex
+	planned := 0
+	r.plan = func(context.Context, inject.Conversation) inject.Plan {
+		mu.Lock()
+		planned++
+		mu.Unlock()
+		<-free
+		return inject.Plan{Status: inject.None}
+	}
+	var wg sync.WaitGroup
+	ask := func() {
+		if resp, _ := r.post(hello); resp.Header.Get("Hindsight-Status") != "skipped;reason=deadline" {
+			t.Errorf("status %q", resp.Header.Get("Hindsight-Status"))
+		}
+	}
+	for range places {
+		wg.Go(ask)
+	}
+	eventually(t, "all places are taken", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return planned == places
+	})
+	for range 5 {
+		wg.Go(ask)
+	}
+	wg.Wait()
+	close(free)
+	for range places + 5 {
+		if e := r.end(); e.end.Status != store.Complete || e.answer.Text != "hi" {
+			t.Errorf("finished as %+v", e)
+		}
+	}
+	if planned != places {
+		t.Errorf("%d plans were made, want %d", planned, places)
+	}
+	if got := strings.Join(r.happened(), " "); strings.Count(got, "record begin") != places+5 {
+		t.Errorf("recorded %s", got)
+	}
+}
