@@ -7,10 +7,10 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 LINT_VERSION := v2.15.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint fuzz bench build clean
+.PHONY: help demo test race lint fuzz bench bench-proxy build clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the one binary, bin/hindsight
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hindsight ./cmd/hindsight
@@ -23,6 +23,7 @@ test: ## run every test; needs nothing but Go
 
 race: ## run every test under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short ./...
+	CGO_ENABLED=1 $(GO) test -race -run '^TestManyAborts$$' ./proxy
 
 # LINT is the linter's binary; the default is built once by the version above.
 LINT ?= bin/golangci-lint
@@ -42,8 +43,11 @@ fuzz: ## run every fuzz target for FUZZTIME (20s)
 	    echo "== $$dir $$f"; (cd "$$dir" && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) .); \
 	  done; done
 
-bench: build ## compare with direct calls and httputil.ReverseProxy, side by side
+bench: build ## compare small requests with direct calls, httputil.ReverseProxy and nginx
 	bin/hindsight bench proxy
+
+bench-proxy: build ## the whole comparison (12 minutes), written into docs/performance.md
+	bin/hindsight bench proxy --full --into docs/performance.md
 
 clean: ## remove what was built
 	rm -rf bin

@@ -5,7 +5,7 @@ package inject
 // comes to them by chance is what the nearest of one's own memories is held
 // against.
 
-func backgroundEnglish() []string {
+func statementsEnglish() []string {
 	return []string{
 		"User moved to a flat on the third floor last spring.",
 		"User's brother plays the drums in a wedding band.",
@@ -58,7 +58,7 @@ func backgroundEnglish() []string {
 	}
 }
 
-func backgroundChinese() []string {
+func statementsChinese() []string {
 	return []string{
 		"用户去年春天搬到了三楼的公寓。",
 		"用户的弟弟在乐队里打鼓。",
@@ -108,5 +108,66 @@ func backgroundChinese() []string {
 		"用户喜欢玩填字游戏。",
 		"用户养了一只兔子。",
 		"用户希望别人直接叫名字。",
+	}
+}
+
+// The background's questions: what people ask whatever they have told before. A
+// memory that is near to all of them is near to none in particular.
+
+func questionsEnglish() []string {
+	return []string{
+		"how do I sort a list of numbers?",
+		"what is the tallest mountain in the world?",
+		"write a short story about a lighthouse",
+		"where can I find the settings?",
+		"which option should I choose?",
+		"what did I say about the holidays?",
+		"why does this keep failing?",
+		"when is the next meeting?",
+		"who is responsible for this?",
+		"explain how a refrigerator works",
+		"what do I like to eat?",
+		"give me five ideas for a birthday present",
+		"how much does it cost?",
+		"what should I wear tonight?",
+		"translate this paragraph into French",
+		"is there a better way to do this?",
+		"what is the name of that place?",
+		"help me write an email to my landlord",
+		"how long does it take to get there?",
+		"what was the error message?",
+		"can you summarize this article?",
+		"what kind of music is this?",
+		"how do I feel better?",
+		"where did we leave off?",
+	}
+}
+
+func questionsChinese() []string {
+	return []string{
+		"怎么给一组数字排序？",
+		"世界上最高的山是哪座？",
+		"写一个关于灯塔的小故事",
+		"设置在哪里可以找到？",
+		"我该选哪一个？",
+		"我说过假期要做什么？",
+		"为什么总是失败？",
+		"下次会议是什么时候？",
+		"这件事谁负责？",
+		"解释一下冰箱的工作原理",
+		"我喜欢吃什么？",
+		"给我五个生日礼物的建议",
+		"这个要多少钱？",
+		"今晚穿什么好？",
+		"把这段话翻译成法语",
+		"有没有更好的办法？",
+		"那个地方叫什么名字？",
+		"帮我写一封邮件给房东",
+		"到那里要多久？",
+		"报错信息是什么？",
+		"能总结一下这篇文章吗？",
+		"这是什么类型的音乐？",
+		"怎样才能心情好一点？",
+		"我们上次说到哪里了？",
 	}
 }

@@ -47,7 +47,7 @@ func (c comparer) fingerprint(text string) fingerprint {
 	first := true
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
 		low := strings.ReplaceAll(strings.ToLower(w), "’", "'")
-		r, _ := firstRune(w)
+		r := firstRune(w)
 		switch {
 		case negates(low), dateWord(low), !first && unicode.IsUpper(r):
 			f.guards = append(f.guards, strings.TrimSuffix(low, "'s"))
@@ -101,7 +101,7 @@ func (f fingerprint) near(g fingerprint, subject []string) bool {
 // extra says whether f has a bigram that g lacks.
 func (f fingerprint) extra(g fingerprint) bool {
 	return slices.ContainsFunc(f.words, func(w string) bool {
-		r, _ := firstRune(w)
+		r := firstRune(w)
 		_, ok := slices.BinarySearch(g.words, w)
 		return r >= 0x0e00 && !ok
 	})
@@ -181,9 +181,9 @@ func unique(s []string) []string {
 	return slices.Compact(s)
 }
 
-func firstRune(s string) (rune, bool) {
+func firstRune(s string) rune {
 	for _, r := range s {
-		return r, true
+		return r
 	}
-	return 0, false
+	return 0
 }

@@ -52,6 +52,9 @@ type Config struct {
 	Carried  int           // all blocks of one request: 2,400
 	Deadline time.Duration // for a whole Plan: 150 ms
 	Ranking  Ranking       // Bounded
+	// Gate is how strict the gate is, as a factor of what is built in: 1. Below,
+	// more passes; see `hindsight eval tune`.
+	Gate float64
 	// Sessions is how many sessions' ledgers are held in memory: 4,096.
 	Sessions int
 	// Embedder is of the model that made the memories' vectors; nil: words alone.
@@ -74,6 +77,9 @@ func (c *Config) defaults() error {
 	if c.Deadline == 0 {
 		c.Deadline = 150 * time.Millisecond
 	}
+	if c.Gate == 0 {
+		c.Gate = 1
+	}
 	if c.Ranking == "" {
 		c.Ranking = Bounded
 	}
@@ -88,6 +94,9 @@ func (c *Config) defaults() error {
 		if f.n < 0 {
 			errs = append(errs, fmt.Errorf("%s is %d: want more than 0", f.name, f.n))
 		}
+	}
+	if c.Gate < 0 {
+		errs = append(errs, fmt.Errorf("gate is %v: want more than 0", c.Gate))
 	}
 	return errors.Join(append(errs, c.Ranking.validate())...)
 }

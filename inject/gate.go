@@ -1,27 +1,39 @@
 package inject
 
 import (
+	"math"
 	"strings"
 
 	"hindsight/store"
 	"hindsight/store/index"
 )
 
-// The gate for words alone. Silence is the default. A memory's value is the
-// share of the message's information that it holds (its evidence and the turns
-// beside it included) plus what it holds itself in nats over nats. The share is
-// that of the whole message or, if greater, of one of its sentences. The gate
-// opens when the best of the first ranked reaches gateOpen, and those within
-// gateBeside of it pass, above a floor. The numbers were chosen on 1,500 foreign
-// questions to conversations of 600 turns (14 % get an injection, 77 % of the
-// findable own ones keep their evidence) and on this repo's own questions in
-// testdata: neither says how the gate does on data that it hasn't seen.
+// The gate by words; meaning.go says what vectors add. Silence is the default. A
+// memory's value is the share of the message's information that it holds (its
+// evidence and the turns beside it included) plus what it holds itself in nats over
+// nats. The share is that of the whole message or, if greater, of one of its
+// sentences. The gate opens when the best of the first ranked reaches gateOpen, and
+// those within gateBeside of it pass, above a floor.
+//
+// The more memories there are, the better the best of them fits by chance, and the
+// more of what is worth showing stands behind it. So above gateScope the gate opens
+// at gateGrowth more for each e-fold of memories, and from gateSmall on it keeps
+// more of the first ranked. The numbers were chosen on foreign questions to 20 to
+// 600 turns of conversations (docs/recall.md has the figures) and on this repo's
+// own questions in testdata: neither says how the gate does on data that it hasn't
+// seen.
 const (
-	gateOpen   = 0.82
-	gateBeside = 0.5
-	gateFloor  = 0.55 // personalFloor for a message about the person
-	gateFirst  = 5    // how many of the first ranked may open the gate
-	nats       = 30.0
+	gateOpen     = 0.76
+	gateOpenBoth = 0.88 // where vectors count too
+	gateSmall    = 100
+	gateScope    = 600
+	gateGrowth   = 0.08
+	// gateBeside is of the best, gateFloor of what opens the gate; both in a small
+	// scope, and in one of gateScope.
+	gateBeside, gateBesideLarge = 0.5, 0.4
+	gateFloor, gateFloorLarge   = 0.68, 0.45
+	gateFirst                   = 5 // how many of the first ranked may open the gate
+	nats                        = 30.0
 	// Who asks about himself is answered from memory more often than not.
 	gatePersonal  = 0.62
 	personalFloor = 0.45
@@ -39,11 +51,12 @@ type judge struct {
 	info   []float64 // by unit, in nats
 	total  float64
 	clause map[int]float64 // total by clause
-	null   spread          // of the question's cosines with the background
+	docs   int             // memories that were looked through
+	null   against         // of the question's cosines with the background
 }
 
-func newJudge(q query, res index.Result, against spread) judge {
-	j := judge{q: q, null: against, info: make([]float64, len(q.units)), clause: make(map[int]float64)}
+func newJudge(q query, res index.Result, a against) judge {
+	j := judge{q: q, docs: res.Docs, null: a, info: make([]float64, len(q.units)), clause: make(map[int]float64)}
 	for i, u := range q.units {
 		info := j.tells(u, res, viaWord)
 		if info < 0 {
@@ -121,12 +134,31 @@ func (j judge) opens() (open, floor float64) {
 	if j.q.personal {
 		return gatePersonal, personalFloor
 	}
-	return gateOpen, gateFloor
+	open = gateOpen
+	if j.null.deviation > 0 {
+		open = gateOpenBoth
+	}
+	if j.docs > gateScope {
+		open += gateGrowth * math.Log(float64(j.docs)/gateScope)
+	}
+	return open, open * (gateFloor + j.large()*(gateFloorLarge-gateFloor))
+}
+
+// beside is what of the best value the others need.
+func (j judge) beside() float64 { return gateBeside + j.large()*(gateBesideLarge-gateBeside) }
+
+// large is 0 in a small scope, 1 in a large one, and between them between.
+func (j judge) large() float64 {
+	return min(1, max(0, math.Log(float64(j.docs)/gateSmall)/math.Log(gateScope/gateSmall)))
 }
 
 // personal says whether a message asks about the person who wrote it.
 func personal(s string) bool {
 	s = " " + strings.ToLower(s) + " "
+	// "How do I reverse a string?" asks about strings.
+	for _, w := range []string{" how do i ", " how can i ", " how could i ", " how should i ", " how would i ", " can i ", " should i "} {
+		s = strings.ReplaceAll(s, w, " ")
+	}
 	for _, w := range []string{" my ", " mine ", " i ", " our ", " we ", " i've ", " i'm ", " i'd "} {
 		if strings.Contains(s, w) {
 			return true

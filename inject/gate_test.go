@@ -14,6 +14,15 @@ import (
 // of the memories, half by none. The gate and the bridges were tuned on them: the test guards against
 // changes, it proves nothing.
 func TestGateGolden(t *testing.T) {
+	t.Run("words", func(t *testing.T) {
+		golden(t, func(d *disk) *Engine { return d.engine(t, Config{}) })
+	})
+	t.Run("vectors", func(t *testing.T) {
+		golden(t, func(d *disk) *Engine { e, _ := d.meaning(t, Config{}); return e })
+	})
+}
+
+func golden(t *testing.T, engine func(*disk) *Engine) {
 	raw, err := os.ReadFile("testdata/gate.json")
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +44,7 @@ func TestGateGolden(t *testing.T) {
 	for _, m := range set.Memories {
 		d.put(store.Memory{ID: m.ID, Tenant: "t", Text: m.Text, Type: m.Type})
 	}
-	e := d.engine(t, Config{})
+	e := engine(d)
 	answerable, right, first, noise, silent, quiet := 0, 0, 0, 0, 0, 0
 	for _, q := range set.Questions {
 		p := e.Plan(t.Context(), talk("s", q.Ask))

@@ -58,7 +58,7 @@ func (e *Engine) candidates(ctx context.Context, c Conversation, q query, v []fl
 		return nil, ctx.Err()
 	}
 	scopes, _ := e.scopes(c.Owner)
-	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Now: c.Now, Keep: keep(c)}, q)
+	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: c.Now, Keep: keep(c)}, q)
 }
 
 // keep is what a conversation may be shown at all: a sub-agent gets skills, a
@@ -74,7 +74,8 @@ func keep(c Conversation) func(*store.Memory) bool {
 }
 
 // gate measures ranked candidates and gives those that don't pass their verdict.
-func gate(j judge, cands []candidate) {
+// strict is a factor of what is built in.
+func gate(j judge, cands []candidate, strict float64) {
 	best := 0.0
 	for i := range cands {
 		c := &cands[i]
@@ -82,17 +83,18 @@ func gate(j judge, cands []candidate) {
 		if c.own > 0 { // what stands beside the words asked for isn't an answer
 			c.value = c.share + c.own/nats
 		}
-		if c.hit.Embedded {
-			c.above = j.above(c.hit.Cosine)
-			c.value += meant(c.above)
+		if c.hit.Embedded && j.null.deviation > 0 {
+			c.above = j.above(c.hit)
+			c.value = j.meant(c.value, c.above)
 		}
 		if i < gateFirst {
 			best = max(best, c.value)
 		}
 	}
 	open, floor := j.opens()
+	open, floor = strict*open, strict*floor
 	for i := range cands {
-		if c := &cands[i]; best < open || c.value < max(floor, gateBeside*best) {
+		if c := &cands[i]; best < open || c.value < max(floor, j.beside()*best) {
 			c.verdict = "gate"
 		}
 	}

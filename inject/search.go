@@ -56,7 +56,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	r.TopK = min(r.TopK, index.DefaultLimit)
 	q := newQuery(e.times, r.Query, r.Context, r.Now, r.Zone)
 	v, late := e.vector(ctx, q)()
-	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Vector: v, Now: r.Now, Archived: r.Archived}
+	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: r.Now, Archived: r.Archived}
 	out := SearchResult{Results: []Scored{}, Excluded: map[string]int{}}
 	if late {
 		out.Degraded = degradedWords
@@ -94,7 +94,7 @@ func (e *Engine) ranked(ctx context.Context, ask index.Query, q query) ([]candid
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	cands := rank(res.Hits, e.cfg.Ranking, q, ask.Now)
-	gate(newJudge(q, res, e.against(q, ask.Vector)), cands)
+	gate(newJudge(q, res, e.against(q, ask.Vector)), cands, e.cfg.Gate)
 	return cands, nil
 }
 

@@ -204,7 +204,7 @@ func appendFramed(b []byte, s string) []byte {
 func (k IdentityKey) hashLong(domain string, parts []string) Hash {
 	m := hmac.New(sha256.New, k[:])
 	var n [8]byte
-	piece := make([]byte, 0, 4<<10) // io.WriteString would move every caller's parts to the heap
+	piece := make([]byte, 0, 512) // io.WriteString would move every caller's parts to the heap
 	put := func(s string) {
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		m.Write(n[:])

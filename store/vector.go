@@ -26,3 +26,11 @@ func (e *OtherModel) Error() string {
 	return fmt.Sprintf("the data's vectors are of %s (%d dimensions), the configured embedder is %s (%d): set HINDSIGHT_EMBEDDER back, or run `hindsight reembed`",
 		a.Name, a.Dim, b.Name, b.Dim)
 }
+
+// EmbeddingProgress says how far the memories are embedded.
+type EmbeddingProgress struct {
+	Embedder string `json:"embedder" doc:"The configured model."`
+	Embedded int    `json:"embedded" doc:"Memories that have its vector."`
+	Memories int    `json:"memories" doc:"Memories that should."`
+	Reason   string `json:"reason" doc:"Why recall goes by words alone; empty where it doesn't."`
+}

@@ -206,7 +206,7 @@ func fillBench(ctx context.Context, dir string, n int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- st.Run(ctx) }()
-	defer func() { cancel(); <-done }()
+	defer func() { cancel(); _ = <-done }()
 	if err := st.Ready(ctx); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (a *app) call(ctx context.Context, r reach, method, path string, q url.Valu
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	_, raw, err := c.do(ctx, method, path, q, body, answer)
+	raw, err := c.do(ctx, method, path, q, body, answer)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ type client struct {
 }
 
 // do makes one call. body, where not nil, is sent as JSON; the answer is
-// decoded into answer, where not nil. It returns the answer's status and bytes;
+// decoded into answer, where not nil. It returns the answer's bytes;
 // every status from 400 on is an error that says what to do.
-func (c *client) do(ctx context.Context, method, path string, query url.Values, body, answer any) (int, []byte, error) {
+func (c *client) do(ctx context.Context, method, path string, query url.Values, body, answer any) ([]byte, error) {
 	u := c.base + path
 	if len(query) > 0 {
 		u += "?" + query.Encode()
@@ -37,13 +37,13 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			return 0, nil, fmt.Errorf("encode the request: %w", err)
+			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 		send = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u, send)
 	if err != nil {
-		return 0, nil, &failure{wrong: fmt.Sprintf("%s isn't an address: %v", c.where, err), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
+		return nil, &failure{wrong: fmt.Sprintf("%s isn't an address: %v", c.where, err), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -53,22 +53,22 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return 0, nil, c.unreachable(ctx, err)
+		return nil, c.unreachable(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return 0, nil, c.unreachable(ctx, err)
+		return nil, c.unreachable(ctx, err)
 	}
 	if resp.StatusCode >= 400 {
-		return resp.StatusCode, raw, c.refused(resp, raw)
+		return raw, c.refused(resp, raw)
 	}
 	if answer != nil && len(raw) > 0 {
 		if err := json.Unmarshal(raw, answer); err != nil {
-			return resp.StatusCode, raw, c.stranger(resp.StatusCode)
+			return raw, c.stranger(resp.StatusCode)
 		}
 	}
-	return resp.StatusCode, raw, nil
+	return raw, nil
 }
 
 // unreachable says that nobody answered.

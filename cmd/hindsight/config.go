@@ -24,7 +24,8 @@ type Config struct {
 	Session       SessionConfig
 	Reflect       ReflectConfig
 	Inject        InjectConfig
-	Embedder      string
+	Embedder      string // builtin, none or the name of a served model
+	Embedding     EmbeddingConfig
 	Zone          *time.Location
 	Log           LogConfig
 }
@@ -138,6 +139,12 @@ type ReflectConfig struct {
 	AdoptHistory bool
 }
 
+// EmbeddingConfig says where a model is served.
+type EmbeddingConfig struct {
+	Base *url.URL
+	Key  string
+}
+
 // InjectConfig bounds what a turn gets.
 type InjectConfig struct {
 	TopK     int
@@ -235,6 +242,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 		c.Upstream.Anthropic = c.Upstream.Base
 	}
 	c.Embedder = s.Embedder.raw
+	c.Embedding = EmbeddingConfig{Base: d.url(s.EmbeddingBase), Key: d.token(s.EmbeddingKey, 1)}
 	d.notYet(s)
 	d.together(s, c, serve)
 	c.Identity.Implied = alone(c.Listen, env)

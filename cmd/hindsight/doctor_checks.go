@@ -42,7 +42,7 @@ func checkUpstream(ctx context.Context, cfg Config) []check {
 	_ = resp.Body.Close() // the head says it all
 	found := fmt.Sprintf("GET %s answers %s", u, resp.Status)
 	c := check{"upstream", checkOK, found, ""}
-	switch denied := resp.StatusCode == 401 || resp.StatusCode == 403; {
+	switch denied := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden; {
 	case denied && cfg.Upstream.Key != "":
 		c.Result, c.Next = checkFail, "The upstream refuses LLM_API_KEY; set the right key."
 	case denied:
@@ -51,7 +51,7 @@ func checkUpstream(ctx context.Context, cfg Config) []check {
 		c.Result, c.Next = checkWarn, "The upstream has a problem of its own; try again later."
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		c.Result, c.Next = checkWarn, "The upstream redirects; set LLM_API_BASE to where it leads: "+resp.Header.Get("Location")
-	case resp.StatusCode == 404:
+	case resp.StatusCode == http.StatusNotFound:
 		c.Result, c.Next = checkWarn, "Something answers, but it lists no models; check the path in LLM_API_BASE."
 	}
 	out := []check{c}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 )
 
 // checkClient says which base URL applications need, and whether the proxy
@@ -15,13 +17,19 @@ import (
 func checkClient(ctx context.Context, cfg Config) check {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	base := dialable(cfg.Listen)
+	base, transport := dialable(cfg.Listen), http.DefaultTransport
+	if cfg.Listener.CertFile != "" {
+		base = "https://" + strings.TrimPrefix(base, "http://")
+		// The certificate is for the name that clients use. Nothing secret is
+		// said or believed here.
+		transport = &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	}
 	c := check{"client", checkOK, "applications use " + base + "/v1 as their base URL (OPENAI_BASE_URL)", ""}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/hindsight/readyz", nil)
 	if err != nil {
 		return check{"client", checkFail, err.Error(), "Correct HINDSIGHT_LISTEN."}
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	resp, err := transport.RoundTrip(req)
 	var dial *net.OpError
 	if errors.As(err, &dial) {
 		c.Found += "; nothing listens there now"

@@ -15,6 +15,7 @@ import (
 // evalCmd measures the product on data that isn't part of it.
 type evalCmd struct {
 	Recall  evalRecallCmd  `cmd:"" help:"Measure what is found, and when the gate keeps quiet, on labelled questions."`
+	Tune    evalTuneCmd    `cmd:"" help:"Try settings of the gate on labelled questions, and propose one."`
 	Harm    evalHarmCmd    `cmd:"" help:"Ask a model eighty tasks with and without notes, and look for what the notes spoil."`
 	Clients evalClientsCmd `cmd:"" help:"Replay captured requests of real clients and check whose they are, which conversation, and what a person typed."`
 }

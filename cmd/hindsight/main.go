@@ -36,6 +36,7 @@ type commands struct {
 	Memories memoriesCmd `cmd:"" help:"List, search, write and forget memories."`
 	Sessions sessionsCmd `cmd:"" help:"Look at conversations, and close them."`
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
+	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`
 	Bench    benchCmd    `cmd:"" help:"Measure speed, beside what else there is."`
 	Eval     evalCmd     `cmd:"" help:"Check what is remembered, on data of yours."`

@@ -179,7 +179,7 @@ func (a *app) each(ctx context.Context, r reach, method string, ids []string, su
 	all := []store.Memory{}
 	for i, path := range paths {
 		var m store.Memory
-		if _, _, err := c.do(ctx, method, path, q, nil, &m); err != nil {
+		if _, err := c.do(ctx, method, path, q, nil, &m); err != nil {
 			return err
 		}
 		all = append(all, m)

@@ -14,7 +14,7 @@ import (
 // again, however long that is; the upstream needn't have closed.
 func TestResponseEndsWithItsLastEvent(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t)
+	w := newOpenAI(t)
 	long := strings.Repeat("long ", 4000)
 	w.answer = func(rw http.ResponseWriter, r *http.Request, _ []byte) bool {
 		rw.Header().Set("Content-Type", "text/event-stream")
@@ -55,7 +55,7 @@ func TestResponseEndsWithItsLastEvent(t *testing.T) {
 // out.
 func TestResponseOfTwoMessages(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t)
+	w := newOpenAI(t)
 	message := func(text string) string {
 		return fmt.Sprintf(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]}`, text)
 	}
@@ -93,7 +93,7 @@ func TestInstructionsOfOneResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := newOpenAI(t)
+			w := newOpenAI(t)
 			r, last := response{}, ""
 			for _, words := range []string{"My badge is B4411.", "How deep is the sea?", "How high is the sky?", "How far is the moon?"} {
 				r = w.sendResponses(members(last) + fmt.Sprintf(`"input":%q`, words))

@@ -78,7 +78,7 @@ func TestResponsesBeginWithTheOneBefore(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream=%t", stream), func(t *testing.T) {
 			t.Parallel()
-			w, _ := newOpenAI(t)
+			w := newOpenAI(t)
 			rememberTalk(w)
 			replies := holdResponses(t, talk(20), func(_, all []string, _ string) response {
 				return w.sendResponses(fmt.Sprintf(`"stream":%t,"store":false,"instructions":"Be brief.","input":[%s]`, stream, strings.Join(all, ",")))
@@ -158,7 +158,7 @@ func TestResponsesThatTheProviderKeeps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := newOpenAI(t)
+			w := newOpenAI(t)
 			rememberTalk(w)
 			var fresh []string
 			replies := holdResponses(t, talk(20), func(now, _ []string, last string) response {
@@ -226,7 +226,7 @@ func TestResponsesFork(t *testing.T) {
 // What "it" is stands in the turns before, and those aren't in the request.
 func TestResponsesKnowTheTurnsBefore(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t, "HINDSIGHT_TOP_K=1")
+	w := newOpenAI(t, "HINDSIGHT_TOP_K=1")
 	codes := map[string]string{}
 	for _, of := range []string{"harbour crane", "garden gate"} {
 		codes[of] = w.remember("local", `"text":"The access code of the `+of+` is 44`+of[:1]+`.","type":"user_fact"`).ID
@@ -243,7 +243,7 @@ func TestResponsesKnowTheTurnsBefore(t *testing.T) {
 // The same for an answer that is only referred to.
 func TestResponsesKnowWhatAReferenceSaid(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t, "HINDSIGHT_TOP_K=1")
+	w := newOpenAI(t, "HINDSIGHT_TOP_K=1")
 	things := []string{"harbour crane", "garden gate"}
 	ids := make([]string, len(things))
 	for i, of := range things {
@@ -267,7 +267,7 @@ func TestResponsesKnowWhatAReferenceSaid(t *testing.T) {
 // provider keeps those.
 func TestResponsesThatBeginAlike(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t)
+	w := newOpenAI(t)
 	first := w.sendResponses(`"conversation":"conv_68a1b2c3d4","input":"Tell me of the first of the two bridges."`)
 	w.sendResponses(`"conversation":"conv_68a1b2c3d4","input":"Tell me of the first of the two bridges.\nAnd of the second."`)
 	if got := w.session(first.session()).said(); len(got) != 2 {
@@ -279,7 +279,7 @@ func TestResponsesThatBeginAlike(t *testing.T) {
 // whose history is as long goes on, thoughts that lie between not counted.
 func TestResponsesThatAreAnsweredAlike(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t)
+	w := newOpenAI(t)
 	const answer = `{"type":"reasoning","summary":[],"encrypted_content":"gAAA"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"OK."}]}`
 	w.answer = func(rw http.ResponseWriter, _ *http.Request, _ []byte) bool {
 		fmt.Fprint(rw, `{"status":"completed","output":[`+answer+`]}`)
@@ -301,7 +301,7 @@ func TestResponsesThatAreAnsweredAlike(t *testing.T) {
 // nothing.
 func TestResponsesOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t)
+	w := newOpenAI(t)
 	ann, ben := "Hindsight-User: ann", "Hindsight-User: ben"
 	w.remember("ann", `"text":"Ann's cat is called Mitzi.","type":"user_fact"`)
 	first := w.sendResponses(`"input":"Hello there, I am Ann."`, ann)
@@ -382,7 +382,7 @@ func TestResponsesAfterCompaction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := newOpenAI(t)
+			w := newOpenAI(t)
 			w.remember("ann", `"text":"Ann's cat is called Mitzi.","type":"user_fact"`)
 			sessions := map[string]string{}
 			for _, who := range []string{"ann", "ben"} {

@@ -13,9 +13,9 @@ import (
 )
 
 // withCat is a world in which something is known about the default user.
-func withCat(t *testing.T, env ...string) *world {
+func withCat(t *testing.T) *world {
 	t.Helper()
-	w, _ := newOpenAI(t, env...)
+	w := newOpenAI(t)
 	w.remember("local", `"text":"The user's cat is called Mitzi.","type":"user_fact"`)
 	return w
 }
@@ -152,7 +152,7 @@ func TestResponsesAfterARefusedWebSocket(t *testing.T) {
 // Errors of ours have OpenAI's form on this route.
 func TestResponsesErrorForm(t *testing.T) {
 	t.Parallel()
-	w, _ := newOpenAI(t, "HINDSIGHT_MAX_BODY=4KiB")
+	w := newOpenAI(t, "HINDSIGHT_MAX_BODY=4KiB")
 	r, err := w.post("/v1/responses", `{"input":"`+strings.Repeat("x", 8<<10)+`"}`)
 	if err != nil {
 		t.Fatal(err)

@@ -25,14 +25,14 @@ type provider struct {
 
 // newOpenAI is a world with such an upstream. Requests of other paths go to the
 // model as they are.
-func newOpenAI(t *testing.T, env ...string) (*world, *provider) {
+func newOpenAI(t *testing.T, env ...string) *world {
 	t.Helper()
 	w := newWorld(t, env...)
 	p := &provider{
 		w: w, responses: map[string][]json.RawMessage{}, conversations: map[string][]json.RawMessage{}, items: map[string]json.RawMessage{},
 	}
 	w.answer = p.answer
-	return w, p
+	return w
 }
 
 // responsesBody is what the provider reads of a request.

@@ -17,20 +17,24 @@ func runServe(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	// From the start, or a second signal right after the first would be lost.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	s.log.Info(s.greeting(ctx))
-	again := make(chan os.Signal, 1)
 	select {
 	case <-s.ended:
 	case <-ctx.Done():
 		s.log.Info("draining: streams end by themselves; a second signal cuts them")
-		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
-		defer signal.Stop(again)
 	}
-	select {
-	case <-again:
-		s.proxy.Close()
-	case <-s.ended:
+	for range 2 { // the first is the one that ended ctx
+		select {
+		case <-signals:
+		case <-s.ended:
+			return s.wait()
+		}
 	}
+	s.proxy.Close()
 	return s.wait()
 }
 

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // serveCmd is `hindsight serve`.
 type serveCmd struct {
@@ -16,10 +13,5 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	var pacer sync.WaitGroup
-	defer pacer.Wait()
-	pacing, stop := context.WithCancel(ctx)
-	defer stop()
-	pacer.Go(func() { paceGC(pacing) })
 	return runServe(ctx, cfg)
 }

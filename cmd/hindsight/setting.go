@@ -43,7 +43,7 @@ type toggle struct{ setting }
 func (*toggle) IsBool() bool { return true }
 
 // Decode takes the flag with or without a value.
-func (t *toggle) Decode(ctx *kong.DecodeContext) error {
+func (t *toggle) Decode(ctx *kong.DecodeContext) error { //nolint:unparam // kong wants the error
 	t.raw, t.from = "true", "--"+ctx.Value.Name
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
 		t.raw = ctx.Scan.Pop().String()

@@ -66,13 +66,13 @@ type settings struct {
 	InjectTokens     setting `name:"inject-tokens" key:"inject.tokens" def:"800" group:"injection" placeholder:"N" help:"Most tokens a turn."`
 	RecallDeadline   setting `name:"recall-deadline" key:"recall.deadline" def:"150ms" group:"injection" placeholder:"TIME" help:"A turn waits no longer for its memories."`
 	Ranking          setting `name:"ranking" key:"ranking" def:"bounded" group:"injection" placeholder:"WORD" help:"bounded or additive."`
-	Embedder         setting `name:"embedder" key:"embedder" def:"none" group:"injection" placeholder:"NAME" help:"none: words alone."`
-	EmbeddingBase    setting `name:"embedding-api-base" key:"embedding.api_base" group:"injection" placeholder:"URL" help:"Where an embedding model is served."`
+	Embedder         setting `name:"embedder" key:"embedder" def:"builtin" group:"injection" placeholder:"NAME" help:"What finds memories by meaning: builtin, a model served at the embedding API, or none: words alone."`
+	EmbeddingBase    setting `name:"embedding-api-base" key:"embedding.api_base" group:"injection" placeholder:"URL" help:"Where an embedding model is served, in OpenAI's form."`
 	EmbeddingKey     setting `name:"embedding-api-key" key:"embedding.api_key" secret:"true" group:"injection" placeholder:"KEY" help:"Its key."`
 	EmbeddingKeyFile setting `name:"embedding-api-key-file" key:"embedding.api_key_file" group:"injection" placeholder:"PATH" help:"A file with it."`
 	Position         setting `name:"inject-position" key:"inject.position" def:"user_head" group:"injection" placeholder:"WORD" help:"user_head or user_tail."`
 	Array            setting `name:"inject-array" key:"inject.array" def:"part" group:"injection" placeholder:"WORD" help:"part or inline: how a block joins a list of parts."`
-	Stateful         toggle  `name:"inject-stateful" key:"inject.stateful" def:"false" group:"injection" placeholder:"BOOL" help:"Inject where the upstream keeps the conversation."`
+	Stateful         toggle  `name:"inject-stateful" key:"inject.stateful" def:"true" group:"injection" placeholder:"BOOL" help:"Inject where the upstream keeps the conversation."`
 	Cite             toggle  `name:"inject-cite" key:"inject.cite" def:"false" group:"injection" placeholder:"BOOL" help:"Give each note its number."`
 	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models."`
 

@@ -34,6 +34,7 @@ type stack struct {
 	log     *slog.Logger
 	store   *badgerdb.Store
 	index   *index.Index
+	vectors *vectors // nil: words alone
 	tracker *session.Tracker
 	proxy   *proxy.Server
 	records ended
@@ -98,10 +99,15 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	}); err != nil {
 		return err
 	}
-	s.index = index.New(index.Config{}, s.store)
-	engine, err := inject.New(inject.Config{
+	var engine *inject.Engine
+	if s.vectors, err = newVectors(cfg, s.store, func(ctx context.Context) error { return engine.Warm(ctx) }, s.log, reg); err != nil {
+		return err
+	}
+	s.index = index.New(s.vectors.index(s.store), s.store)
+	engine, err = inject.New(inject.Config{
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
 		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),
+		Embedder: s.vectors.embedder(),
 	}, s.index, s.store, s.store, s.log, reg)
 	if err != nil {
 		return err
@@ -117,7 +123,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		return err
 	}
 	s.api = admin.New(admin.Config{
-		Store: s.store, Searcher: engine, Closer: closer{s}, Ready: s.ready,
+		Store: s.store, Searcher: engine, Closer: closer{s}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,
@@ -136,6 +142,9 @@ func (s *stack) run(ctx context.Context) error {
 	others.Go(func() { s.records.tell(rest, s.store.Flush, s.runner.Wake) })
 	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
 	others.Go(func() { s.owner(rest) })
+	if s.vectors != nil {
+		others.Go(func() { s.vectors.run(rest) })
+	}
 	serveHTTP(rest, &others, s.listeners.admin, s.api.Handler(), s.log)
 	if s.listeners.metrics != nil {
 		serveHTTP(rest, &others, s.listeners.metrics, s.metrics, s.log)
@@ -230,6 +239,9 @@ func (s *stack) memoryState() (state, reason string) {
 	case !on:
 		return "off", reason
 	case reason != "":
+		return "degraded", reason
+	}
+	if reason = s.vectors.off(); reason != "" {
 		return "degraded", reason
 	}
 	return "on", ""

@@ -22,6 +22,14 @@ func (d decoder) together(s *settings, c Config, serve bool) {
 		}
 	}
 	d.certificate(s, c.Listener)
+	switch served := c.Embedder != "builtin" && c.Embedder != "none"; {
+	case c.Embedder == "":
+		d.ps.add(s.Embedder, "is empty", "Set it to builtin, none, or the name of a served model.")
+	case served && s.EmbeddingBase.raw == "":
+		d.ps.add(s.Embedder, "is a model's name, and HINDSIGHT_EMBEDDING_API_BASE isn't set", "Set that to where the model is served, or choose builtin or none.")
+	case !served && s.EmbeddingBase.raw != "":
+		d.ps.add(s.EmbeddingBase, "is given, and the embedder is "+c.Embedder, "Set HINDSIGHT_EMBEDDER to the model's name, or leave it out.")
+	}
 	if c.Auth.Mode == "keys" {
 		if len(c.Auth.Keys) == 0 && s.AuthKeys.raw == "" {
 			d.ps.add(s.AuthMode, "needs auth.keys, which is empty", "Add a key, or set auth.mode to passthrough.")
@@ -60,17 +68,17 @@ func (d decoder) notYet(s *settings) {
 			d.ps.add(s.EncryptionKeyFile, "asks for encryption at rest, which this version doesn't have", "Leave it out, and keep the directory on an encrypted disk.")
 		}
 	}
-	d.only(s.Embedder, "none", "vectors aren't built into this version")
 	d.word(s.Strategy, "classify", "score", "contrast")
 	if s.Strategy.raw == "score" || s.Strategy.raw == "contrast" {
 		d.only(s.Strategy, "classify", "this version has that strategy alone")
 	}
-	for _, t := range []toggle{s.Stateful, s.Cite} {
-		if d.bool(t.setting) {
-			d.only(t.setting, "false", "this version can't do it")
-		}
+	if d.bool(s.Cite.setting) {
+		d.only(s.Cite.setting, "false", "this version can't do it")
 	}
-	for _, v := range []setting{s.VectorDBURL, s.Instructions, s.Profiles, s.MCPNames, s.EmbeddingBase} {
+	if !d.bool(s.Stateful.setting) {
+		d.only(s.Stateful.setting, "true", "this version can't leave such conversations out; Hindsight-Memory: write does, request by request")
+	}
+	for _, v := range []setting{s.VectorDBURL, s.Instructions, s.Profiles, s.MCPNames} {
 		if v.given() && v.raw != "" {
 			d.ps.add(v, "isn't supported by this version", "Leave it out.")
 		}

@@ -49,7 +49,7 @@ func newWorld(t *testing.T, env ...string) *world {
 	w := &world{t: t, model: fakellm.New(fakellm.Config{}), env: map[string]string{
 		"HINDSIGHT_DATA_DIR": t.TempDir(), "HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0",
 		"HINDSIGHT_ADMIN_TOKEN": worldToken, "HINDSIGHT_LOG_LEVEL": "error", "HINDSIGHT_REFLECT_MODEL": fakellm.Model,
-		"LLM_API_KEY": "sk-reflection", "HINDSIGHT_RECALL_DEADLINE": "5s",
+		"LLM_API_KEY": "sk-reflection", "HINDSIGHT_RECALL_DEADLINE": "5s", "HINDSIGHT_EMBEDDER": "none",
 	}}
 	up := httptest.NewServer(http.HandlerFunc(w.upstream))
 	t.Cleanup(up.Close)

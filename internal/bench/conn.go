@@ -47,16 +47,23 @@ func (c *conn) send(body []byte) (*http.Response, error) {
 	return http.ReadResponse(c.in, nil)
 }
 
-// ask is one whole exchange. The answer is overwritten by the next.
-func (c *conn) ask(body []byte) (*http.Response, []byte, error) {
+// reply is an answer. Its body is overwritten by the next.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// ask is one whole exchange.
+func (c *conn) ask(body []byte) (reply, error) {
 	resp, err := c.send(body)
 	if err != nil {
-		return nil, nil, err
+		return reply{}, err
 	}
+	defer func() { _ = resp.Body.Close() }() // read to its end, or broken
 	c.body.Reset()
 	_, err = io.Copy(&c.body, resp.Body)
-	_ = resp.Body.Close() // read to its end, or broken
-	return resp, c.body.Bytes(), err
+	return reply{resp.StatusCode, resp.Header, c.body.Bytes()}, err
 }
 
 func (c *conn) close() { _ = c.net.Close() } // nothing is under way

@@ -44,9 +44,9 @@ func Hold(ctx context.Context, t Target, upstream string, requests int, script f
 		}
 		defer c.close()
 		go func() {
-			resp, _, err := c.ask(body)
-			if err == nil && resp.StatusCode != http.StatusOK {
-				err = fmt.Errorf("status %d", resp.StatusCode)
+			got, err := c.ask(body)
+			if err == nil && got.status != http.StatusOK {
+				err = fmt.Errorf("status %d", got.status)
 			}
 			errs <- err
 		}()

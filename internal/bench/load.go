@@ -114,7 +114,7 @@ func (p *part) drive(ctx context.Context, t Target, l Load, numbers *atomic.Int6
 	for ctx.Err() == nil {
 		body := next(int(numbers.Add(1)), answer)
 		start := time.Now()
-		resp, got, err := c.ask(body)
+		got, err := c.ask(body)
 		if err != nil {
 			// A proxy that breaks a connection now and then is counted for it.
 			c.close()
@@ -131,11 +131,11 @@ func (p *part) drive(ctx context.Context, t Target, l Load, numbers *atomic.Int6
 			continue
 		}
 		p.took = append(p.took, time.Since(start))
-		answer = got
-		if resp.StatusCode != http.StatusOK {
+		answer = got.body
+		if got.status != http.StatusOK {
 			p.failed++
 		}
-		if resp.Header.Get("Hindsight-Status") == "injected" {
+		if got.header.Get("Hindsight-Status") == "injected" {
 			p.injected++
 		}
 	}

@@ -2,19 +2,17 @@ package fakellm
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
-// chatRequest is what the rules may look at.
+// chatRequest is a request of chat completions, as far as it is read.
 type chatRequest struct {
-	Model    string        `json:"model"`
-	Stream   bool          `json:"stream"`
-	Messages []chatMessage `json:"messages"`
+	Model    string            `json:"model"`
+	Stream   bool              `json:"stream"`
+	Messages []json.RawMessage `json:"messages"`
 	Options  struct {
 		Usage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -29,104 +27,81 @@ type chatRequest struct {
 			Name string `json:"name"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
-
-	raw []json.RawMessage // the messages' own bytes
 }
 
-type chatMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	Calls   []struct {
-		ID       string `json:"id"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-	CallID string `json:"tool_call_id"`
-}
-
-// text is the message's text, parts joined.
-func (m chatMessage) text() string {
-	var s string
-	if json.Unmarshal(m.Content, &s) == nil {
-		return s
+func parseChat(body []byte) (request, chatRequest, error) {
+	var in chatRequest
+	if err := json.Unmarshal(body, &in); err != nil {
+		return request{}, in, fmt.Errorf("read the body: %w", err)
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+	if len(in.Messages) == 0 {
+		return request{}, in, errNoMessages
 	}
-	if json.Unmarshal(m.Content, &parts) != nil {
-		return ""
+	req := request{
+		model: in.Model, stream: in.Stream, format: in.Format.Type, schema: in.Format.Schema.Name,
+		raw: in.Messages, sum: sha256.Sum256(body),
 	}
-	var texts []string
-	for _, p := range parts {
-		if p.Text != "" {
-			texts = append(texts, p.Text)
+	for _, t := range in.Tools {
+		req.tools = append(req.tools, t.Function.Name)
+	}
+	for _, raw := range in.Messages {
+		var m struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+			Calls   []struct {
+				Function struct {
+					Name      string `json:"name"`
+					Arguments string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
 		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return req, in, fmt.Errorf("read a message: %w", err)
+		}
+		out := message{role: m.Role, text: textOf(m.Content)}
+		for _, c := range m.Calls {
+			out.calls = append(out.calls, call{c.Function.Name, c.Function.Arguments})
+		}
+		req.messages = append(req.messages, out)
 	}
-	return strings.Join(texts, "\n")
-}
-
-// reply is what a rule decides: a text, or tool calls.
-type reply struct {
-	text  string
-	calls []call
-}
-
-type call struct{ name, arguments string }
-
-func parseChat(body []byte) (chatRequest, error) {
-	var req chatRequest
-	if err := json.Unmarshal(body, &req); err != nil {
-		return req, fmt.Errorf("read the body: %w", err)
-	}
-	if len(req.Messages) == 0 {
-		return req, errNoMessages
-	}
-	var raw struct {
-		Messages []json.RawMessage `json:"messages"`
-	}
-	if err := json.Unmarshal(body, &raw); err != nil {
-		return req, fmt.Errorf("read the messages: %w", err)
-	}
-	req.raw = raw.Messages
-	return req, nil
+	return req, in, nil
 }
 
 func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
-	req, err := parseChat(body)
+	req, in, err := parseChat(body)
 	if err != nil {
 		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	rep := decide(req)
-	sum := sha256.Sum256(body)
-	id := "chatcmpl-" + hex.EncodeToString(sum[:12])
-	u := s.usage(req, rep.text)
-	if req.Stream {
-		s.stream(w, r, req, rep, id, u)
+	u := s.usage(req.raw, rep.text).chat()
+	if req.stream {
+		if !in.Options.Usage {
+			u = nil
+		}
+		s.streamChat(w, r, req, rep, u)
 		return
 	}
 	msg := map[string]any{"role": "assistant", "content": rep.text}
 	finish := "stop"
 	if len(rep.calls) > 0 {
-		msg["content"], msg["tool_calls"], finish = nil, wireCalls(rep.calls, sum, false), "tool_calls"
+		msg["content"], msg["tool_calls"], finish = nil, chatCalls(req, rep, false), "tool_calls"
+	}
+	if rep.thought != "" {
+		msg["reasoning_content"] = rep.thought
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"id": id, "object": "chat.completion", "created": time.Now().Unix(), "model": req.Model,
+		"id": req.id("chatcmpl-"), "object": "chat.completion", "created": time.Now().Unix(), "model": req.model,
 		"choices": []any{map[string]any{"index": 0, "message": msg, "finish_reason": finish}},
 		"usage":   u,
 	})
 }
 
-// wireCalls renders tool calls. Their ids follow from the request, so that the
-// server stays without state, and are as random as a provider's.
-func wireCalls(calls []call, sum [32]byte, stream bool) []any {
+func chatCalls(req request, rep reply, stream bool) []any {
 	var out []any
-	for i, c := range calls {
+	for i, c := range rep.calls {
 		v := map[string]any{
-			"id": fmt.Sprintf("call_%s%d", hex.EncodeToString(sum[12:24]), i), "type": "function",
+			"id": req.callID("call_", i), "type": "function",
 			"function": map[string]any{"name": c.name, "arguments": c.arguments},
 		}
 		if stream {
@@ -137,74 +112,35 @@ func wireCalls(calls []call, sum [32]byte, stream bool) []any {
 	return out
 }
 
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, req chatRequest, rep reply, id string, usage map[string]any) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w)
+// streamChat streams an answer; usage is nil where the client doesn't want it.
+func (s *Server) streamChat(w http.ResponseWriter, r *http.Request, req request, rep reply, usage map[string]any) {
+	e := s.events(w, r)
 	created := time.Now().Unix()
-	send := func(choices []any, usage map[string]any) bool {
-		chunk := map[string]any{"id": id, "object": "chat.completion.chunk", "created": created, "model": req.Model, "choices": choices}
-		if usage != nil {
-			chunk["usage"] = usage
-		}
-		b, _ := json.Marshal(chunk) // strings and numbers only
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", b); err != nil || flush.Flush() != nil {
-			return false
-		}
-		if s.cfg.Delay == 0 {
-			return true
-		}
-		select {
-		case <-time.After(s.cfg.Delay):
-			return true
-		case <-r.Context().Done():
-			return false
-		}
+	chunk := func(choices ...any) map[string]any {
+		return map[string]any{"id": req.id("chatcmpl-"), "object": "chat.completion.chunk", "created": created, "model": req.model, "choices": choices}
 	}
-	choice := func(delta map[string]any, finish any) []any {
-		return []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}
+	send := func(delta map[string]any, finish any) {
+		e.send("", chunk(map[string]any{"index": 0, "delta": delta, "finish_reason": finish}))
 	}
-	if !send(choice(map[string]any{"role": "assistant", "content": ""}, nil), nil) {
-		return
+	send(map[string]any{"role": "assistant", "content": ""}, nil)
+	for _, piece := range pieces(rep.thought) {
+		send(map[string]any{"reasoning_content": piece}, nil)
 	}
 	finish := "stop"
 	if len(rep.calls) > 0 {
 		finish = "tool_calls"
-		var sum [32]byte
-		b, _ := hex.DecodeString(strings.TrimPrefix(id, "chatcmpl-"))
-		copy(sum[12:], b)
-		if !send(choice(map[string]any{"tool_calls": wireCalls(rep.calls, sum, true)}, nil), nil) {
-			return
-		}
+		send(map[string]any{"tool_calls": chatCalls(req, rep, true)}, nil)
 	}
 	for _, piece := range pieces(rep.text) {
-		if !send(choice(map[string]any{"content": piece}, nil), nil) {
-			return
-		}
+		send(map[string]any{"content": piece}, nil)
 	}
-	if !send(choice(map[string]any{}, finish), nil) {
-		return
+	send(map[string]any{}, finish)
+	if usage != nil {
+		last := chunk()
+		last["choices"], last["usage"] = []any{}, usage
+		e.send("", last)
 	}
-	if req.Options.Usage && !send([]any{}, usage) {
-		return
+	if !e.gone {
+		_, _ = fmt.Fprint(w, "data: [DONE]\n\n") // nothing to do for a client that has gone
 	}
-	_, _ = fmt.Fprint(w, "data: [DONE]\n\n") // nothing to do for a client that has gone
-}
-
-// pieces cuts a text into the parts of a stream, about a word each.
-func pieces(s string) []string {
-	var out []string
-	for len(s) > 0 {
-		n := strings.IndexByte(s[1:], ' ') + 1
-		if n == 0 || n > 24 {
-			n = min(len(s), 12)
-			for n < len(s) && s[n]&0xc0 == 0x80 {
-				n++
-			}
-		}
-		out = append(out, s[:n])
-		s = s[n:]
-	}
-	return out
 }

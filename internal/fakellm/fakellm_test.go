@@ -72,6 +72,7 @@ func TestRules(t *testing.T) {
 		"other notes":          {chat(user(notes + "How deep is the sea?")), "I don't know that yet.", 0},
 		"directive":            {chat(user(`Run [[tool a {"x":1}]] [[tool b {}]]`)), "", 2},
 		"tool result":          {chat(user("Deploy it."), tool("ok")), "The tool says: ok", 0},
+		"quoted by an agent":   {chat(user(`"Where do I live?"`)), "I don't know that yet.", 0},
 		"failed tool":          {chat(user("Deploy it."), tool("Error: port 8080 is taken; try 8081")), "", 1},
 	} {
 		text, calls, raw := ask(t, New(Config{}), tc.body)

@@ -72,13 +72,13 @@ func lessons() []lesson {
 
 // isReflection recognises the request where the server is asked for an object
 // without a schema: by the material's own marks.
-func isReflection(req chatRequest) bool {
-	return req.Format.Type != "" && strings.Contains(req.Messages[len(req.Messages)-1].text(), "\n<events>\n")
+func isReflection(req request) bool {
+	return req.format != "" && strings.Contains(req.messages[len(req.messages)-1].text, "\n<events>\n")
 }
 
 // reflect answers a reflection by the table.
-func reflect(req chatRequest) string {
-	material := req.Messages[len(req.Messages)-1].text()
+func reflect(req request) string {
+	material := req.messages[len(req.messages)-1].text
 	var events []event
 	lines(material, "<events>", "</events>", func(line []byte) {
 		var e event

@@ -1,6 +1,7 @@
 package fakellm
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
@@ -11,12 +12,13 @@ import (
 
 // view is what the conversation rules look at.
 type view struct {
-	req     chatRequest
 	words   string   // the last user message without the recalled notes
-	notes   []string // the recalled notes' texts
+	thought string   // what it orders to be thought
+	notes   []string // the recalled notes' texts, the last message's first
 	tool    string   // the last message's text where it is a tool result
 	errors  []string // earlier failing tool results since the last user message
 	lastUse call     // the last tool call of the history
+	rounds  int      // messages with tool calls since the last user message
 	tools   []string // names of the tools offered
 }
 
@@ -36,6 +38,9 @@ func rules() []rule {
 				n := proposal.FindStringSubmatch(v.tool)[1]
 				return reply{calls: []call{{v.lastUse.name, number.ReplaceAllString(v.lastUse.arguments, n)}}}
 			}},
+		{"the next step of a written order to call tools is followed",
+			func(v view) bool { return v.tool != "" && len(v.ordered()) > 0 },
+			func(v view) reply { return reply{calls: v.ordered()} }},
 		{"a tool that worked after a failure",
 			func(v view) bool { return v.tool != "" && len(v.errors) > 0 },
 			func(v view) reply {
@@ -45,14 +50,8 @@ func rules() []rule {
 			func(v view) bool { return v.tool != "" },
 			func(v view) reply { return reply{text: "The tool says: " + v.tool} }},
 		{"a written order to call a tool is followed",
-			func(v view) bool { return directive.MatchString(v.words) },
-			func(v view) reply {
-				var calls []call
-				for _, m := range directive.FindAllStringSubmatch(v.words, -1) {
-					calls = append(calls, call{m[1], m[2]})
-				}
-				return reply{calls: calls}
-			}},
+			func(v view) bool { return len(v.ordered()) > 0 },
+			func(v view) reply { return reply{calls: v.ordered()} }},
 		{"a tool whose name is said is called, with the port that the notes know",
 			func(v view) bool { return v.named() != "" },
 			func(v view) reply {
@@ -84,46 +83,72 @@ func rules() []rule {
 
 var (
 	directive = regexp.MustCompile(`\[\[tool (\S+) (\{.*?\})\]\]`)
+	thinking  = regexp.MustCompile(`\s*\[\[think ([^\]]*)\]\]`)
+	reminder  = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
 	proposal  = regexp.MustCompile(`(?i)try (\d+)`)
 	number    = regexp.MustCompile(`\d+`)
 )
 
 // decide answers a request by the table.
-func decide(req chatRequest) reply {
-	if req.Format.Schema.Name == schemaName || isReflection(req) {
+func decide(req request) reply {
+	if req.schema == schemaName || isReflection(req) {
 		return reply{text: reflect(req)}
 	}
 	v := look(req)
 	for _, r := range rules() {
 		if r.fits(v) {
-			return r.then(v)
+			rep := r.then(v)
+			rep.thought = v.thought
+			return rep
 		}
 	}
 	return reply{} // not reached: the last rule fits everything
 }
 
-func look(req chatRequest) view {
-	v := view{req: req}
-	for _, m := range req.Messages {
-		switch m.Role {
+func look(req request) view {
+	v := view{tools: req.tools}
+	for _, m := range req.messages {
+		switch m.role {
 		case "user":
-			v.notes, v.words = split(m.text())
-			v.errors, v.tool = nil, ""
+			notes, words := split(m.text)
+			if words == "" && m.text != "" {
+				continue // reminders that an agent wrote, nothing said by a person
+			}
+			v.thought = ""
+			if t := thinking.FindStringSubmatch(words); t != nil {
+				v.thought, words = t[1], thinking.ReplaceAllString(words, "")
+			}
+			v.notes, v.words = append(notes, v.notes...), words
+			v.errors, v.tool, v.rounds = nil, "", 0
 		case "assistant":
-			for _, c := range m.Calls {
-				v.lastUse = call{c.Function.Name, c.Function.Arguments}
+			for _, c := range m.calls {
+				v.lastUse = c
+			}
+			if len(m.calls) > 0 {
+				v.rounds++
 			}
 			v.tool = ""
 		case "tool":
-			if v.tool = m.text(); failed(v.tool) {
+			if v.tool = plain(m.text); failed(v.tool) {
 				v.errors = append(v.errors, v.tool)
 			}
 		}
 	}
-	for _, t := range req.Tools {
-		v.tools = append(v.tools, t.Function.Name)
-	}
 	return v
+}
+
+// ordered is the calls that the words order now. Steps that wait for each
+// other are parted by [[then]].
+func (v view) ordered() []call {
+	steps := strings.Split(v.words, "[[then]]")
+	if v.rounds >= len(steps) {
+		return nil
+	}
+	var calls []call
+	for _, m := range directive.FindAllStringSubmatch(steps[v.rounds], -1) {
+		calls = append(calls, call{m[1], m[2]})
+	}
+	return calls
 }
 
 // named is the offered tool whose name the words say.
@@ -138,15 +163,27 @@ func (v view) named() string {
 }
 
 // split parts a user message into the recalled notes in front of it and the
-// person's own words.
+// person's own words; an agent's reminders, and quotes around it all, are
+// neither.
 func split(text string) (notes []string, words string) {
-	words = inject.Strip(text)
+	words = plain(inject.Strip(text))
+	if unquoted := ""; strings.HasPrefix(words, `"`) && json.Unmarshal([]byte(words), &unquoted) == nil {
+		words = unquoted
+	}
 	for l := range strings.Lines(text) {
 		if m := note.FindStringSubmatch(l); m != nil && inject.HasBlock(text) {
 			notes = append(notes, strings.TrimSpace(m[1]))
 		}
 	}
 	return notes, words
+}
+
+// plain is a text without the reminders that an agent wrote into it.
+func plain(text string) string {
+	if reminder.MatchString(text) {
+		return strings.TrimSpace(reminder.ReplaceAllString(text, ""))
+	}
+	return text
 }
 
 // note is a line of a block: `- [id date] text`.
@@ -156,7 +193,7 @@ func failed(tool string) bool { return strings.HasPrefix(strings.ToLower(tool), 
 
 var question = regexp.MustCompile(`(?i)[?？]\s*$|^(what|where|who|when|which|how|do|does|did|is|are|can)\b|[吗呢]|什么|哪|怎么|多少`)
 
-func asks(words string) bool { return question.MatchString(strings.TrimSpace(words)) }
+func asks(words string) bool { return question.MatchString(strings.Trim(words, "\" \n\t")) }
 
 // best is the note that shares most terms with the words, empty if none does.
 func best(notes []string, words string) string {

@@ -65,7 +65,7 @@ func Compares(s string) (Comparison, bool) {
 			continue
 		}
 		c := Comparison{Over: s[at[2]:at[3]], loose: f.loose}
-		where := ""
+		var where string
 		if len(at) > 4 {
 			c.Under = s[at[4]:at[5]]
 			c.Under, where = bounded(c.Under)

@@ -250,11 +250,10 @@ func TestPlacesOutliveTheirExchanges(t *testing.T) {
 	s.Finish(x)
 	reflected := func() { // of everything until now
 		t.Helper()
-		j, ok, err := s.Enqueue(t.Context(), ann, "s", store.TriggerExplicit)
-		if err != nil || !ok {
+		if _, ok, err := s.Enqueue(t.Context(), ann, "s", store.TriggerExplicit); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		j, ok, err = s.Claim(t.Context(), "me", time.Minute)
+		j, ok, err := s.Claim(t.Context(), "me", time.Minute)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -86,7 +86,7 @@ func (s *Store) open() error {
 	s.feed.reset()
 	s.vectors.reset()
 	select {
-	case <-s.broken: // of the time before
+	case _ = <-s.broken: // of the time before
 	default:
 	}
 	s.life.Lock()

@@ -9,7 +9,7 @@ const plainForm = 0
 // seal gives the form in which a value of a scope is written. at is the place
 // of the value, by which a key of its own can be chosen.
 // It is appended to out.
-func (h *handle) seal(out []byte, at place, plain []byte) ([]byte, error) {
+func (h *handle) seal(out []byte, at place, plain []byte) ([]byte, error) { //nolint:unparam // a scope's own key is chosen by its place
 	return append(append(out, plainForm), plain...), nil
 }
 
@@ -17,7 +17,7 @@ func (h *handle) seal(out []byte, at place, plain []byte) ([]byte, error) {
 const sealing = 1
 
 // open undoes seal. The result may share memory with sealed.
-func (h *handle) open(at place, sealed []byte) ([]byte, error) {
+func (h *handle) open(at place, sealed []byte) ([]byte, error) { //nolint:unparam // as seal
 	if len(sealed) == 0 || sealed[0] != plainForm {
 		return nil, fmt.Errorf("open a sealed value: unknown form")
 	}

@@ -14,5 +14,5 @@ func freeSpace(dir string) (uint64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, fmt.Errorf("read free space: %w", err)
 	}
-	return uint64(max(st.Bavail, 0)) * uint64(st.Bsize), nil
+	return uint64(max(st.Bavail, 0)) * uint64(st.Bsize), nil //nolint:unconvert // its type differs between systems
 }

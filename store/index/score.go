@@ -189,7 +189,7 @@ func (r *search) fuse(at int, l *legs, s *scope) {
 	for i, w := range l.score[own] {
 		r.total[i] = w / r.best
 		if l.vectors && l.cos[i] != absent {
-			r.total[i] = (1-VectorWeight)*w/r.best + VectorWeight*r.likeness(l.cos[i])
+			r.total[i] = (1-r.share)*w/r.best + r.share*r.likeness(l.cos[i])
 		}
 	}
 	groups := r.groups(s, r.total)
@@ -200,7 +200,7 @@ func (r *search) fuse(at int, l *legs, s *scope) {
 		d := &s.docs[i]
 		near := max(l.score[scenario][i], l.score[around][i]) / r.best
 		if l.vectors {
-			near *= 1 - VectorWeight
+			near *= 1 - r.share
 		}
 		session := float32(0)
 		if d.sess != none {

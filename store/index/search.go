@@ -20,9 +20,9 @@ const (
 	SessionWeight = 0.3
 )
 
-// VectorWeight is the share of meaning in a memory's own score, the rest is that of
-// words; for one without a vector words are all.
-var VectorWeight float32 = 0.4
+// VectorWeight is the usual share of meaning in a memory's own score, the rest is
+// that of words; for one without a vector words are all.
+const VectorWeight = 0.4
 
 // DefaultLimit is how many candidates a search gives.
 const DefaultLimit = 50
@@ -40,8 +40,10 @@ type Query struct {
 	Scopes []store.Scope
 	Terms  []Term // each text once
 	// Vector is the question's, of unit length and of the model that made the
-	// memories'; empty: words alone.
+	// memories'; empty: words alone. Share is what it weighs beside the words; 0
+	// means VectorWeight.
 	Vector   []float32
+	Share    float64
 	Now      time.Time
 	Limit    int  // 0 means DefaultLimit
 	Standing bool // standing memories only
@@ -80,6 +82,8 @@ type Hit struct {
 	// Embedded, which says that there are both.
 	Cosine   float64
 	Embedded bool
+	// Values are the memory's vector, where Embedded; they belong to the index.
+	Values []float32
 	// Score is what hits are ordered by, between 0 and 1: both legs fused, or with
 	// words alone Words.Score.
 	Score float64
@@ -121,7 +125,10 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	}
 	sc := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(sc)
-	run := &search{q: q, scopes: scopes, scratch: sc}
+	run := &search{q: q, scopes: scopes, scratch: sc, share: float32(q.Share)}
+	if q.Share == 0 {
+		run.share = VectorWeight
+	}
 	return run.do(ctx)
 }
 
@@ -138,6 +145,7 @@ type search struct {
 	top  float32 // of the sessions
 	// The least and the greatest cosine; most is 0 where there is none.
 	least, most float32
+	share       float32 // of the vectors
 }
 
 // scratch is the room that a search needs; it is used again.
@@ -201,7 +209,7 @@ func (r *search) hit(c candidate) Hit {
 	}
 	h.Words.Score = float64(r.together(l.score[own][c.doc]/r.best, l.near[c.doc]/r.best, float32(h.Words.Session)))
 	if l.vectors && l.cos[c.doc] != absent {
-		h.Cosine, h.Embedded = float64(l.cos[c.doc]), true
+		h.Cosine, h.Embedded, h.Values = float64(l.cos[c.doc]), true, s.vectors.values(d.vector)
 	}
 	var mass, held float64
 	near := s.neighbours(d)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"hindsight/store"
+)
+
+// reembedCmd is `hindsight reembed`.
+type reembedCmd struct{ reach }
+
+const embeddingPath = "/api/v1/embedding"
+
+// Run has vectors of another model replaced and watches until all memories are
+// embedded. An interrupt ends the watching; a server goes on.
+func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
+	cl, err := a.client(ctx, c.reach)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cl.close()) }()
+	var p store.EmbeddingProgress
+	if _, err := cl.do(ctx, http.MethodPost, embeddingPath+"/renew", nil, nil, &p); err != nil {
+		return err
+	}
+	for p.Embedded < p.Memories || p.Reason != "" {
+		a.progress("%s: %d of %d memories embedded", p.Embedder, p.Embedded, p.Memories)
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err := cl.do(ctx, http.MethodGet, embeddingPath, nil, nil, &p); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(p)
+	}
+	a.progress("")
+	return a.say("All %d memories are embedded with %s.", p.Memories, p.Embedder)
+}
+
+// progress writes over the last line of a terminal; elsewhere nothing is shown.
+func (a *app) progress(format string, args ...any) {
+	if a.width > 0 && !a.json {
+		fmt.Fprintf(a.err, "\r\x1b[K"+format, args...)
+	}
+}

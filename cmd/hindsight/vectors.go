@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hindsight/inject"
+	"hindsight/proxy/admin"
+	"hindsight/store"
+	"hindsight/store/badgerdb"
+	"hindsight/store/embedding"
+	"hindsight/store/index"
+)
+
+// vectors is the embedder with the worker that keeps the memories embedded. A nil
+// one means words alone.
+type vectors struct {
+	*embedding.Worker
+	builtin *embedding.Builtin // nil: the model is behind an endpoint
+}
+
+// newVectors builds the configured embedder. ready, where set, is called before
+// vectors are used.
+func newVectors(cfg Config, st *badgerdb.Store, ready func(context.Context) error, log *slog.Logger, reg prometheus.Registerer) (*vectors, error) {
+	v := &vectors{}
+	var model embedding.Model
+	switch cfg.Embedder {
+	case "none":
+		return nil, nil
+	case "builtin":
+		b, err := embedding.Open()
+		if err != nil {
+			return nil, err
+		}
+		v.builtin, model = b, b
+	default:
+		model = embedding.NewEndpoint(embedding.EndpointConfig{Base: cfg.Embedding.Base, Model: cfg.Embedder, Key: cfg.Embedding.Key})
+	}
+	v.Worker = embedding.New(embedding.Config{Ready: ready, Log: log, Reg: reg}, model, st)
+	return v, nil
+}
+
+// run keeps memories embedded until ctx ends.
+func (v *vectors) run(ctx context.Context) {
+	if v.builtin != nil {
+		v.builtin.Warm(ctx)
+	}
+	v.Run(ctx)
+}
+
+// off is why recall goes by words alone although vectors are configured, empty
+// while the embedder starts.
+func (v *vectors) off() string {
+	if v == nil {
+		return ""
+	}
+	if reason, _ := v.State(); reason != embedding.Starting {
+		return reason
+	}
+	return ""
+}
+
+// index is the configuration of an index with or without vectors.
+func (v *vectors) index(st *badgerdb.Store) index.Config {
+	if v == nil {
+		return index.Config{}
+	}
+	return index.Config{Vectors: st}
+}
+
+// The parts as others see them: without vectors a nil interface, not a nil pointer
+// in one.
+
+func (v *vectors) embedder() inject.Embedder {
+	if v == nil {
+		return nil
+	}
+	return v.Worker
+}
+
+func (v *vectors) embedding() admin.Embedding {
+	if v == nil {
+		return nil
+	}
+	return v.Worker
+}
+
+// during is the embedding of a command that holds the data directory: the worker
+// starts when it is asked for and ends with ctx, which outlives the store's use.
+func (v *vectors) during(ctx context.Context) admin.Embedding {
+	if v == nil {
+		return nil
+	}
+	return &onDemand{vectors: v, ctx: ctx}
+}
+
+// onDemand starts its worker at the first call.
+type onDemand struct {
+	*vectors
+	ctx  context.Context
+	once sync.Once
+}
+
+func (o *onDemand) Reembed() {
+	o.begin()
+	o.vectors.Reembed()
+}
+
+func (o *onDemand) Progress(ctx context.Context) (store.EmbeddingProgress, error) {
+	o.begin()
+	return o.vectors.Progress(ctx)
+}
+
+func (o *onDemand) begin() { o.once.Do(func() { go o.run(o.ctx) }) }

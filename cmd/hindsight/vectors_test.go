@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hindsight/store"
+	"hindsight/store/embedding"
+)
+
+const tea = `"text":"The user prefers tea over coffee.","type":"preference"`
+
+// embedded waits until every memory has its vector and recall goes by vectors.
+func (w *world) embedded() {
+	w.t.Helper()
+	w.until("all is embedded", func() bool {
+		var p store.EmbeddingProgress
+		w.decode(w.admin(http.MethodGet, "/api/v1/embedding", ""), &p)
+		return p.Reason == "" && p.Embedded == p.Memories
+	})
+}
+
+func (w *world) readiness() (memory, reason string) {
+	w.t.Helper()
+	var v struct{ Memory, Reason string }
+	w.decode(w.admin(http.MethodGet, "/readyz", ""), &v)
+	return v.Memory, v.Reason
+}
+
+func askAnn(w *world, words string) reply {
+	w.t.Helper()
+	return w.conversation("Hindsight-User: ann").say(words)
+}
+
+func TestAParaphraseIsFound(t *testing.T) {
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
+	w.remember("ann", tea)
+	w.remember("ann", `"text":"用户的女儿对青霉素过敏","type":"user_fact"`)
+	w.embedded()
+	for words, want := range map[string]string{
+		"what do I drink in the morning?":        "prefers tea",
+		"What medicine is my child allergic to?": "青霉素",
+	} {
+		r := askAnn(w, words)
+		if r.memory() != "injected" || !strings.Contains(string(w.last().body), want) {
+			t.Errorf("%q: %s, body %s", words, r.memory(), w.last().body)
+		}
+	}
+	if r := askAnn(w, "what is the capital of Mongolia?"); r.memory() != "none" {
+		t.Errorf("a foreign question: %s", r.memory())
+	}
+	w.restart() // the vectors are kept
+	w.embedded()
+	if r := askAnn(w, "Which hot drink do I like best?"); r.memory() != "injected" {
+		t.Errorf("after a restart: %s", r.memory())
+	}
+	var res struct {
+		Results  []struct{ Parts map[string]float64 }
+		Degraded string
+	}
+	w.decode(w.admin(http.MethodPost, "/api/v1/memories/search", `{"query":"beverages","scopes":["user:ann"]}`), &res)
+	if len(res.Results) == 0 || res.Results[0].Parts["vector"] == 0 || res.Degraded != "" {
+		t.Errorf("search: %+v", res)
+	}
+}
+
+// encoderServer is an embeddings endpoint in front of the built-in encoder.
+type encoderServer struct {
+	builtin *embedding.Builtin
+	down    atomic.Bool
+	slow    atomic.Bool
+	flip    atomic.Bool // it is another model under the same name
+	wide    atomic.Bool // its vectors have a dimension more
+}
+
+func serveModel(t *testing.T) (*encoderServer, string) {
+	t.Helper()
+	b, err := embedding.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &encoderServer{builtin: b}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return s, srv.URL
+}
+
+func (s *encoderServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.down.Load() {
+		http.Error(w, "down", http.StatusServiceUnavailable)
+		return
+	}
+	var q struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if s.slow.Load() {
+		<-r.Context().Done()
+		return
+	}
+	vectors, err := s.builtin.Embed(context.WithoutCancel(r.Context()), q.Input)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	type item struct {
+		Embedding []float32 `json:"embedding"`
+	}
+	var data []item
+	for _, v := range vectors {
+		if s.flip.Load() {
+			v[0], v[1] = v[1], v[0]
+		}
+		if s.wide.Load() {
+			v = append(v, 0)
+		}
+		data = append(data, item{v})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func TestAnEmbedderThatFailsDegradesToWords(t *testing.T) {
+	model, url := serveModel(t)
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url, "HINDSIGHT_RECALL_DEADLINE=400ms")
+	w.remember("ann", tea)
+	w.embedded()
+	if r := askAnn(w, "what do I drink in the morning?"); r.memory() != "injected" {
+		t.Fatalf("with the embedder: %s", r.memory())
+	}
+	model.down.Store(true)
+	if r := askAnn(w, "do I prefer tea?"); r.memory() != "injected;degraded=words" {
+		t.Errorf("embedder down: %s", r.memory())
+	}
+	model.down.Store(false)
+	model.slow.Store(true)
+	start := time.Now()
+	r := askAnn(w, "do I prefer tea or coffee?")
+	if took := time.Since(start); r.memory() != "injected;degraded=words" || took > 3*time.Second {
+		t.Errorf("slow embedder: %s after %v", r.memory(), took)
+	}
+	model.slow.Store(false)
+	if r := askAnn(w, "is it tea that I prefer?"); r.memory() != "injected" {
+		t.Errorf("embedder back: %s", r.memory())
+	}
+	if !bytes.Contains(w.admin(http.MethodGet, "/metrics", ""), []byte("hindsight_recalls_by_words_total 2")) {
+		t.Error("the metrics don't count both")
+	}
+}
+
+// TestAnotherModelOnOldData is row 39: vectors of two models are never mixed.
+func TestAnotherModelOnOldData(t *testing.T) {
+	model, url := serveModel(t)
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url)
+	w.remember("ann", tea)
+	w.embedded()
+
+	for _, c := range []struct {
+		what string
+		set  func()
+		says string
+	}{
+		{"another name", func() { w.env["HINDSIGHT_EMBEDDER"] = "b-model" }, "b-model"},
+		{"another dimension", func() { model.wide.Store(true) }, "513"},
+		{"other vectors under the name", func() { model.flip.Store(true) }, "other vectors"},
+	} {
+		c.set()
+		w.stop()
+		w.env["MEMORY"] = "degraded"
+		w.start()
+		if _, reason := w.readiness(); !strings.Contains(reason, "a-model") && !strings.Contains(reason, "b-model") ||
+			!strings.Contains(reason, c.says) || !strings.Contains(reason, "hindsight reembed") {
+			t.Errorf("%s: %q", c.what, reason)
+		}
+		if r := askAnn(w, "do I prefer tea?"); r.memory() != "injected;degraded=words" {
+			t.Errorf("%s: %s", c.what, r.memory())
+		}
+		w.reembed()
+		w.embedded()
+		if memory, reason := w.readiness(); memory != "on" || reason != "" {
+			t.Errorf("%s: memory %s, %q after reembed", c.what, memory, reason)
+		}
+		if r := askAnn(w, "what do I drink in the morning?"); r.memory() != "injected" {
+			t.Errorf("%s: %s after reembed", c.what, r.memory())
+		}
+	}
+}
+
+// reembed runs the command against the running server.
+func (w *world) reembed() {
+	w.t.Helper()
+	var out bytes.Buffer
+	a := &app{env: environ{get: func(n string) string { return w.env[n] }, pid: 2, home: w.env["HINDSIGHT_DATA_DIR"]}, out: &out, err: &out}
+	if code := run(w.t.Context(), a, []string{"reembed"}); code != 0 || !strings.Contains(out.String(), "All 1 memories") {
+		w.t.Errorf("reembed: exit %d, %s", code, &out)
+	}
+}
+
+// TestReembedWithoutAServer lets the command open the directory itself.
+func TestReembedWithoutAServer(t *testing.T) {
+	_, url := serveModel(t)
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url)
+	w.remember("ann", tea)
+	w.embedded()
+	w.stop()
+	w.env["HINDSIGHT_EMBEDDER"] = "b-model"
+	w.reembed()
+	w.start() // memory is on: the vectors are b-model's
+	w.embedded()
+}
