@@ -264,4 +264,5 @@ def main():
             run("openai_chat", fast + [slow.leaves, slow.late, slow.full, slow.unreachable])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -45,8 +45,8 @@ def until(what, done, seconds=30):
 class Stack:
     """The binary in front of the scripted model, on one data directory."""
 
-    def __init__(self, model, model_base, data_dir, env):
-        self.model, self.model_base, self.data_dir, self.env = model, model_base, data_dir, env
+    def __init__(self, model, model_base, folder, env):
+        self.model, self.model_base, self.folder, self.env = model, model_base, folder, env
         self.proc = None
 
     def start(self):
@@ -55,7 +55,7 @@ class Stack:
         env |= {
             "LLM_API_BASE": self.model_base,
             "LLM_API_KEY": "sk-reflection",
-            "HINDSIGHT_DATA_DIR": self.data_dir,
+            "HINDSIGHT_DATA_DIR": self.folder + "/data",
             "HINDSIGHT_LISTEN": f"127.0.0.1:{port}",
             "HINDSIGHT_ADMIN_LISTEN": f"127.0.0.1:{admin}",
             "HINDSIGHT_ADMIN_TOKEN": TOKEN,
@@ -126,6 +126,11 @@ class Stack:
             return calm > 6
         until("no session is open", over)
 
+    def seen(self, since=0):
+        """What reached the model after its first `since` requests, reflection's own calls aside."""
+        lines = pathlib.Path(self.folder, "seen.jsonl").read_text().splitlines()
+        return [r for r in map(json.loads, lines) if "hindsight_memories" not in r["body"]][since:]
+
     def exchange(self, id):
         """An exchange as it is recorded, None while it isn't: that is a moment after its last byte."""
         for s in self.sessions():
@@ -136,32 +141,36 @@ class Stack:
 
 
 @contextlib.contextmanager
-def stack(delay="0s", **env):
-    """A running stack. delay is the scripted model's pause between two chunks of a stream, env the binary's settings."""
-    model = subprocess.Popen(
-        ["go", "run", "./internal/fakellm/fakellmd", "-delay", delay],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )
-    try:
-        base = model.stdout.readline().strip()
-        if not base:
-            raise AssertionError("the scripted model did not start")
-        with tempfile.TemporaryDirectory(prefix="hindsight-conformance-") as data:
-            s = Stack(model, base, data, env)
+def stack(delay="0s", reflect=False, **env):
+    """A running stack. delay is the scripted model's pause between two chunks of a
+    stream, env the binary's settings. reflect names the model as an endpoint for
+    reflection, without which sessions of other formats than chat are reflected by rules."""
+    with tempfile.TemporaryDirectory(prefix="hindsight-conformance-") as folder:
+        model = subprocess.Popen(
+            ["go", "run", "./internal/fakellm/fakellmd", "-delay", delay, "-record", folder + "/seen.jsonl"],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        try:
+            base = model.stdout.readline().strip()
+            if not base:
+                raise AssertionError("the scripted model did not start")
+            if reflect:
+                env |= {"HINDSIGHT_REFLECT_MODEL": MODEL, "HINDSIGHT_REFLECT_API_BASE": base, "HINDSIGHT_REFLECT_API_KEY": "sk-reflection"}
+            s = Stack(model, base, folder, env)
             try:
                 s.start()
                 yield s
             finally:
                 if s.proc and s.proc.poll() is None:
                     s.stop()
-    finally:
-        model.stdin.close()  # its sign to stop
-        model.wait(timeout=10)
+        finally:
+            model.stdin.close()  # its sign to stop
+            model.wait(timeout=10)
 
 
 def plain(body):
     """An answer without what differs between any two: the second in which it was made."""
-    return re.sub(rb'"created":\s*\d+', b'"created":0', body)
+    return re.sub(rb'"(created|created_at)":\s*\d+', rb'"\1":0', body)
 
 
 def foreign(headers):
@@ -172,17 +181,18 @@ def foreign(headers):
 
 def run(suite, checks):
     """Runs checks in order and exits 1 if one failed."""
-    failed = 0
+    passed = failed = 0
     for check in checks:
         start = time.monotonic()
         name = check.__doc__ or check.__name__
         try:
             check()
+            passed += 1
             print(f"ok    {name} ({time.monotonic() - start:.1f} s)", flush=True)
         except Exception:  # a check may fail in any way; the others still say something
             failed += 1
             print(f"FAIL  {name}\n{traceback.format_exc()}", flush=True)
-    print(f"{suite}: {len(checks) - failed} passed, {failed} failed", flush=True)
+    print(f"{suite}: {passed} passed, {failed} failed", flush=True)
     if failed:
         raise SystemExit(1)
 
@@ -191,7 +201,7 @@ def run(suite, checks):
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 if __name__ == "__main__":
-    with stack(delay="20ms") as s:
+    with stack(delay="20ms", reflect=True) as s:
         raise SystemExit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, env=dict(
             os.environ, HINDSIGHT_BASE=s.base, HINDSIGHT_ADMIN=s.admin,
             HINDSIGHT_TOKEN=TOKEN, MODEL_BASE=s.model_base,

@@ -1,6 +1,6 @@
 // Vercel's ai package with @ai-sdk/openai-compatible and with @ai-sdk/openai
-// in chat mode, unmodified, no header of ours: generateText, streamText, tool
-// loops; the second session knows what the first one taught.
+// in chat and in responses mode, unmodified, no header of ours: generateText,
+// streamText, tool loops; the second session knows what the first one taught.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -12,6 +12,7 @@ import { aborts, base, deploy, direct, learned, model, run, sea, sessions, twoTo
 const providers = (baseURL) => ({
   compatible: createOpenAICompatible({ name: "scripted", baseURL, apiKey: "sk-conformance" }).chatModel(model),
   openai: createOpenAI({ baseURL, apiKey: "sk-conformance" }).chat(model),
+  responses: createOpenAI({ baseURL, apiKey: "sk-conformance" }).responses(model),
 });
 const [ours, upstream] = [providers(base), providers(direct)];
 const tools = {
@@ -59,7 +60,14 @@ await run("ai_sdk", {
     await learned("tabs", "L77");
     assert.equal((await sessions()).length, before + 1);
   },
-  "a second session knows: generateText and streamText with both providers": async () => {
+  "a first session, openai in responses mode: past answers are references to items": async () => {
+    const before = (await sessions()).length;
+    const last = await conversation(ours.responses, "My boat is B77.", "Please deploy the web service.", "My tent is T9.");
+    assert.match(last.text, /noted/);
+    await learned("B77", "T9");
+    assert.equal((await sessions()).length, before + 1);
+  },
+  "a second session knows: generateText and streamText with each provider": async () => {
     for (const llm of Object.values(ours)) {
       assert.match((await generateText({ model: llm, prompt: "What is my name?" })).text, /Ann/);
       const [text, r] = await streamed(llm, "Which locker do I have?");

@@ -8,6 +8,10 @@ export const model = "scripted-1";
 export const twoTools = 'Compare them: [[tool forecast {"city":"Oslo"}]] [[tool forecast {"city":"北京"}]]';
 export const sea = "How deep is the Mariana Trench?"; // nothing that is taught answers it
 
+// picture is one pixel.
+export const picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNg" +
+  "YGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==";
+
 // deploy is what the tool says: the port that is free is the second one tried.
 export const deploy = ({ port }) =>
   port === 8081 ? `ok: deployed, listening on ${port}.` : `Error: port ${port} is already in use by nginx; try 8081`;
