@@ -9,6 +9,7 @@ clients run without the network: every proxy variable points to a closed port,
 only this host is excepted.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -208,7 +209,7 @@ class Checks:
 
     def checks(self):
         for check in (self.task, self.second, self.resumed, *([self.compacted] if hasattr(self.ann, "compact") else []), self.other):
-            f = lambda check=check: check()
+            f = functools.partial(check)
             f.__doc__ = f"{self.kind.app}: {check.__doc__}"
             yield f
 

@@ -23,6 +23,7 @@ type benchProxyCmd struct {
 	Rounds   int           `default:"5" help:"Interleaved rounds; medians and ranges are over them."`
 	For      time.Duration `default:"2s" help:"How long each target is driven in a round."`
 	Memories int           `default:"10000" help:"Memories in the scope that recall looks through."`
+	Embedder string        `default:"none" enum:"none,builtin" help:"none: recall by words; builtin: by meaning too, once every memory has its vector, which takes minutes."`
 	Full     bool          `help:"Long histories, streams and memory too; takes about ten minutes."`
 	Held     int           `default:"1500" help:"Requests of 150 KB that are held open (--full)."`
 	Idle     time.Duration `default:"30s" help:"How long after its start an idle server's memory is read (--full)."`
@@ -63,7 +64,7 @@ func (cmd *benchReverseCmd) Run() error {
 // Run starts the upstream, the peers and `serve` as processes of their own and
 // drives them in turn.
 func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
-	b, err := startBench(ctx, cmd.Memories)
+	b, err := startBench(ctx, cmd.Memories, cmd.Embedder)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"hindsight/internal/bench"
@@ -27,6 +28,7 @@ const (
 type benchStack struct {
 	dir         string
 	nginx       string // where it is; empty: not found
+	embedder    string
 	upstream    *benchProcess
 	contestants []contestant // the first is the direct one, the second the yardstick
 	running     []*benchProcess
@@ -45,8 +47,8 @@ func (c contestant) target(p *benchProcess) bench.Target {
 	return bench.Target{Name: c.name, URL: p.url + benchChat, Header: c.header, PID: p.pid()}
 }
 
-func startBench(ctx context.Context, memories int) (_ *benchStack, err error) {
-	b := &benchStack{}
+func startBench(ctx context.Context, memories int, embedder string) (_ *benchStack, err error) {
+	b := &benchStack{embedder: embedder}
 	defer func() {
 		if err != nil {
 			b.stop()
@@ -55,7 +57,7 @@ func startBench(ctx context.Context, memories int) (_ *benchStack, err error) {
 	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
 		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
 	}
-	if err := fillBench(ctx, filepath.Join(b.dir, "filled"), memories); err != nil {
+	if err := fillBench(ctx, filepath.Join(b.dir, "filled"), memories, embedder); err != nil {
 		return nil, err
 	}
 	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
@@ -114,7 +116,7 @@ func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
 	}
 	p, err := b.own(ctx, []string{
 		"LLM_API_BASE=" + b.upstream.url + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_DATA_DIR=" + dir, "HINDSIGHT_TENANT=bench",
-		"HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error",
+		"HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error", "HINDSIGHT_EMBEDDER=" + b.embedder,
 	}, "serve")
 	if err != nil {
 		return nil, err
@@ -198,7 +200,7 @@ func (b *benchStack) stop() {
 }
 
 // fillBench writes the memories that recall will look through.
-func fillBench(ctx context.Context, dir string, n int) error {
+func fillBench(ctx context.Context, dir string, n int, embedder string) error {
 	st, err := badgerdb.New(badgerdb.Config{Dir: dir})
 	if err != nil {
 		return err
@@ -220,5 +222,33 @@ func fillBench(ctx context.Context, dir string, n int) error {
 			return fmt.Errorf("write the benchmark's memories: %w", err)
 		}
 	}
-	return nil
+	return embedBench(ctx, st, embedder)
+}
+
+// embedBench gives every memory its vector before anything is measured.
+func embedBench(ctx context.Context, st *badgerdb.Store, embedder string) error {
+	v, err := newVectors(Config{Embedder: embedder}, st, nil, nil, nil)
+	if err != nil || v == nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { v.run(ctx) })
+	defer func() { cancel(); running.Wait() }()
+	for {
+		p, err := v.Progress(ctx)
+		if err != nil {
+			return fmt.Errorf("embed the benchmark's memories: %w", err)
+		}
+		fmt.Fprintf(os.Stderr, "\rembedding: %d of %d   ", p.Embedded, p.Memories)
+		if p.Reason == "" && p.Embedded >= p.Memories {
+			fmt.Fprint(os.Stderr, "\r                              \r")
+			return nil
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

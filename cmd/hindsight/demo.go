@@ -141,6 +141,7 @@ func (d demo) play(ctx context.Context) error {
 	if err := d.lookBack(ctx, session); err != nil {
 		return err
 	}
+	d.embedded(ctx)
 	d.print("\n3. New conversations, each starting from nothing")
 	for _, q := range demoQuestions() {
 		d.print("")
@@ -224,6 +225,25 @@ func (d demo) lookBack(ctx context.Context, session string) error {
 		d.print("   dropped  %-12s %s", x.Reason, x.Text)
 	}
 	return nil
+}
+
+// embedded waits until what was kept can be found by meaning too, which takes a
+// moment after the start; without that the words alone decide.
+func (d demo) embedded(ctx context.Context) {
+	if d.stack.vectors == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		if p, err := d.stack.vectors.Progress(ctx); err == nil && p.Reason == "" && p.Embedded >= p.Memories {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // servingOn says what can be tried now.
