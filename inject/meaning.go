@@ -155,9 +155,7 @@ func (j judge) above(h index.Hit) float64 {
 // What vectors count at the gate. Beside words they count little: a question on a
 // familiar subject that nothing answers comes near to much. Who asks about himself
 // is answered by meaning alone from meantAlone deviations on. Chosen with the
-// questions of gate.go, where 16 % of the foreign ones get an injection while 80 %
-// of the findable own ones keep theirs, and 13 more in other words or in the other
-// language.
+// questions of gate.go and 13 more in other words or in the other language.
 const (
 	meantFrom  = 2.0
 	meantGain  = 0.05

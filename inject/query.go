@@ -17,8 +17,8 @@ const (
 	headWords  = 200
 	tailWords  = 400
 	maxContext = 6   // turns before the message that count
-	fade       = 0.6 // each turn back counts this much of the one after it
-	share      = 0.3 // the last turn before the message, against the message
+	fade       = 0.9 // each turn back counts this much of the one after it
+	share      = 0.4 // the last turn before the message, against the message
 	longTurn   = 300 // characters of a turn that count
 	shortWords = 40  // tokens of a message that is embedded with the turns before it
 )

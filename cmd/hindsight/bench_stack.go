@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"hindsight/internal/bench"
@@ -231,24 +230,5 @@ func embedBench(ctx context.Context, st *badgerdb.Store, embedder string) error 
 	if err != nil || v == nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { v.run(ctx) })
-	defer func() { cancel(); running.Wait() }()
-	for {
-		p, err := v.Progress(ctx)
-		if err != nil {
-			return fmt.Errorf("embed the benchmark's memories: %w", err)
-		}
-		fmt.Fprintf(os.Stderr, "\rembedding: %d of %d   ", p.Embedded, p.Memories)
-		if p.Reason == "" && p.Embedded >= p.Memories {
-			fmt.Fprint(os.Stderr, "\r                              \r")
-			return nil
-		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return v.fill(ctx, os.Stderr)
 }

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"sync"
 
 	"hindsight/inject"
 	"hindsight/internal/eval/recall"
-	"hindsight/store"
 	"hindsight/store/badgerdb"
 	"hindsight/store/embedding"
 	"hindsight/store/index"
@@ -24,9 +25,37 @@ type recallBench struct {
 	ends     []func()
 }
 
+// embedderFlags name the embedder to measure with.
+type embedderFlags struct {
+	Embedder         string `default:"builtin" placeholder:"NAME" help:"builtin; none: words alone; or a model that is served at --embedding-api-base."`
+	EmbeddingAPIBase string `name:"embedding-api-base" placeholder:"URL" help:"Where it is served ($$HINDSIGHT_EMBEDDING_API_BASE; the key is $$HINDSIGHT_EMBEDDING_API_KEY)."`
+}
+
+// config is what of the configuration an embedder needs.
+func (f embedderFlags) config(env environ) (Config, error) {
+	base := cmp.Or(f.EmbeddingAPIBase, env.get("HINDSIGHT_EMBEDDING_API_BASE"))
+	c := Config{Embedder: f.Embedder}
+	if f.Embedder == "none" || f.Embedder == "builtin" {
+		return c, nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return c, &failure{
+			wrong: fmt.Sprintf("--embedder %s: no address where it is served", f.Embedder),
+			next:  "Say builtin or none, or give --embedding-api-base.", code: exitUsage,
+		}
+	}
+	c.Embedding = EmbeddingConfig{Base: u, Key: env.get("HINDSIGHT_EMBEDDING_API_KEY")}
+	return c, nil
+}
+
 // openRecallBench reads data sets, writes them to the store and embeds them. sweep
 // says that the questions will be asked many times.
-func openRecallBench(ctx context.Context, files []string, embedder string, sweep bool) (_ *recallBench, err error) {
+func openRecallBench(ctx context.Context, a *app, files []string, f embedderFlags, sweep bool) (_ *recallBench, err error) {
+	cfg, err := f.config(a.env)
+	if err != nil {
+		return nil, err
+	}
 	set, err := recall.Load(files)
 	if err != nil {
 		return nil, &failure{wrong: err.Error(), next: "The form is one JSON object a line: a unit or a question of a corpus.", code: exitUsage}
@@ -55,58 +84,21 @@ func openRecallBench(ctx context.Context, files []string, embedder string, sweep
 	if b.data, err = recall.Import(ctx, b.store, set); err != nil {
 		return nil, err
 	}
-	ic := index.Config{Budget: 1 << 30}
-	switch embedder {
-	case "none":
-	case "builtin":
-		if err := b.embed(ctx, sweep); err != nil {
+	v, err := newVectors(cfg, b.store, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if v != nil {
+		if err := v.fill(ctx, a.err); err != nil {
 			return nil, err
 		}
-		ic.Vectors = b.store
-	default:
-		return nil, &failure{wrong: fmt.Sprintf("--embedder %s: want builtin or none", embedder), code: exitUsage}
+		b.embedder = newAsked(v.model, sweep)
 	}
+	ic := v.index(b.store)
+	ic.Budget = 1 << 30 // all of the data: what is measured is not the loading
 	b.index = index.New(ic, b.store)
 	b.ends = append(b.ends, b.index.Close)
 	return b, nil
-}
-
-// embed gives every memory its vector. sweep says that questions will be asked many
-// times.
-func (b *recallBench) embed(ctx context.Context, sweep bool) error {
-	e, err := embedding.Open()
-	if err != nil {
-		return err
-	}
-	a := &asked{Builtin: e}
-	if sweep {
-		a.known = map[string][]float32{}
-	}
-	b.embedder = a
-	if err := b.store.UseVectors(ctx, store.EmbeddingModel{Name: e.Name(), Dim: e.Dim()}, false); err != nil {
-		return err
-	}
-	for {
-		have, want, err := b.store.CountVectors(ctx)
-		if err != nil || have == want {
-			return err
-		}
-		some, err := b.store.Unembedded(ctx, 64)
-		if err != nil {
-			return err
-		}
-		texts := make([]string, len(some))
-		for i := range some {
-			texts[i] = some[i].Text
-		}
-		values, err := e.Embed(ctx, texts)
-		if err != nil {
-			return err
-		}
-		if err := b.store.PutVectors(ctx, some, values); err != nil {
-			return err
-		}
-	}
 }
 
 // engine is the product's own, at some configuration.
@@ -125,12 +117,21 @@ func (b *recallBench) close() {
 	}
 }
 
-// asked is the built-in embedder as the engine wants it. With known it reads each
-// text once: a sweep over the gate's settings asks the same again and again.
+// asked is a model as the engine wants it. With known it reads each text once: a
+// sweep over the gate's settings asks the same again and again. Without, every
+// question costs what a new one costs.
 type asked struct {
-	*embedding.Builtin
+	embedding.Model
 	mu    sync.Mutex
 	known map[string][]float32
+}
+
+func newAsked(m embedding.Model, sweep bool) *asked {
+	a := &asked{Model: m}
+	if sweep {
+		a.known = map[string][]float32{}
+	}
+	return a
 }
 
 // Question implements inject.Embedder.
@@ -143,7 +144,7 @@ func (a *asked) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
 		v, err := a.once("text "+text, func() ([]float32, error) {
-			some, err := a.Builtin.Embed(ctx, []string{text})
+			some, err := a.Model.Embed(ctx, []string{text})
 			if err != nil {
 				return nil, err
 			}

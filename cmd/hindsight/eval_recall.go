@@ -10,9 +10,9 @@ import (
 
 // evalRecallCmd measures recall on data sets.
 type evalRecallCmd struct {
-	Data     []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets, gzip or plain; all files of one call are one set."`
-	Ranking  string   `default:"bounded" enum:"bounded,additive,similarity" placeholder:"WORD" help:"bounded, additive or similarity."`
-	Embedder string   `default:"builtin" placeholder:"NAME" help:"builtin, or none: words alone."`
+	embedderFlags
+	Data    []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets, gzip or plain; all files of one call are one set."`
+	Ranking string   `default:"bounded" enum:"bounded,additive,similarity" placeholder:"WORD" help:"bounded, additive or similarity."`
 }
 
 // evalDeadline is for one question: what is measured is what is found, and the
@@ -21,7 +21,7 @@ const evalDeadline = 5 * time.Minute
 
 // Run writes the data to a store of its own and asks.
 func (c *evalRecallCmd) Run(ctx context.Context, a *app) error {
-	bench, err := openRecallBench(ctx, c.Data, c.Embedder, false)
+	bench, err := openRecallBench(ctx, a, c.Data, c.embedderFlags, false)
 	if err != nil {
 		return err
 	}

@@ -103,11 +103,11 @@ func TestEvalWithVectors(t *testing.T) {
 func TestEvalRefusesWhatItCannotMeasure(t *testing.T) {
 	t.Parallel()
 	for words, args := range map[string][]string{
-		"where.jsonl":     {"recall", "--data", "where.jsonl"},
-		"builtin or none": {"recall", "--data", evalFile(t), "--embedder", "some-model"},
-		"--ranking":       {"recall", "--data", evalFile(t), "--ranking", "best"},
-		"--keep":          {"tune", "--data", evalFile(t), "--keep", "2"},
-		"--each":          {"harm", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--each", "0"},
+		"where.jsonl":          {"recall", "--data", "where.jsonl"},
+		"--embedding-api-base": {"recall", "--data", evalFile(t), "--embedder", "some-model"},
+		"--ranking":            {"recall", "--data", evalFile(t), "--ranking", "best"},
+		"--keep":               {"tune", "--data", evalFile(t), "--keep", "2"},
+		"--each":               {"harm", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--each", "0"},
 	} {
 		if code, _, errs := newShell(t).run(append([]string{"eval"}, args...)...); code != exitUsage || !strings.Contains(errs, words) {
 			t.Errorf("%v: exit %d, %s", args, code, errs)

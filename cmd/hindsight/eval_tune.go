@@ -9,9 +9,9 @@ import (
 
 // evalTuneCmd looks for the gate's best setting on labelled data.
 type evalTuneCmd struct {
-	Data     []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets as for eval recall; some questions should have no answer there."`
-	Keep     float64  `default:"0.8" placeholder:"SHARE" help:"The share of the findable questions that must keep an answer."`
-	Embedder string   `default:"builtin" placeholder:"NAME" help:"builtin, or none: words alone."`
+	embedderFlags
+	Data []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets as for eval recall; some questions should have no answer there."`
+	Keep float64  `default:"0.8" placeholder:"SHARE" help:"The share of the findable questions that must keep an answer."`
 }
 
 // Run asks all questions at every setting.
@@ -19,7 +19,7 @@ func (c *evalTuneCmd) Run(ctx context.Context, a *app) error {
 	if c.Keep <= 0 || c.Keep > 1 {
 		return &failure{wrong: "--keep: want a share above 0, at most 1", code: exitUsage}
 	}
-	bench, err := openRecallBench(ctx, c.Data, c.Embedder, true)
+	bench, err := openRecallBench(ctx, a, c.Data, c.embedderFlags, true)
 	if err != nil {
 		return err
 	}

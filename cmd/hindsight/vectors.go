@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,6 +22,7 @@ import (
 // one means words alone.
 type vectors struct {
 	*embedding.Worker
+	model   embedding.Model
 	builtin *embedding.Builtin // nil: the model is behind an endpoint
 }
 
@@ -26,7 +30,6 @@ type vectors struct {
 // vectors are used.
 func newVectors(cfg Config, st *badgerdb.Store, ready func(context.Context) error, log *slog.Logger, reg prometheus.Registerer) (*vectors, error) {
 	v := &vectors{}
-	var model embedding.Model
 	switch cfg.Embedder {
 	case "none":
 		return nil, nil
@@ -35,11 +38,11 @@ func newVectors(cfg Config, st *badgerdb.Store, ready func(context.Context) erro
 		if err != nil {
 			return nil, err
 		}
-		v.builtin, model = b, b
+		v.builtin, v.model = b, b
 	default:
-		model = embedding.NewEndpoint(embedding.EndpointConfig{Base: cfg.Embedding.Base, Model: cfg.Embedder, Key: cfg.Embedding.Key})
+		v.model = embedding.NewEndpoint(embedding.EndpointConfig{Base: cfg.Embedding.Base, Model: cfg.Embedder, Key: cfg.Embedding.Key})
 	}
-	v.Worker = embedding.New(embedding.Config{Ready: ready, Log: log, Reg: reg}, model, st)
+	v.Worker = embedding.New(embedding.Config{Ready: ready, Log: log, Reg: reg}, v.model, st)
 	return v, nil
 }
 
@@ -49,6 +52,34 @@ func (v *vectors) run(ctx context.Context) {
 		v.builtin.Warm(ctx)
 	}
 	v.Run(ctx)
+}
+
+// fill embeds what has no vector and returns when everything has one. It says on w
+// how far it is.
+func (v *vectors) fill(ctx context.Context, w io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { v.run(ctx) })
+	defer func() { cancel(); running.Wait() }()
+	for {
+		p, err := v.Progress(ctx)
+		if err != nil {
+			return fmt.Errorf("embed the memories: %w", err)
+		}
+		if reason, lasting := v.State(); lasting {
+			return fmt.Errorf("embed the memories: %s", reason)
+		}
+		fmt.Fprintf(w, "\rembedding: %d of %d   ", p.Embedded, p.Memories)
+		if p.Reason == "" && p.Embedded >= p.Memories {
+			fmt.Fprint(w, "\r                              \r")
+			return nil
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // off is why recall goes by words alone although vectors are configured, empty

@@ -29,8 +29,8 @@ type Store interface {
 
 // Config of a Worker. Zero fields get the defaults that stand beside them.
 type Config struct {
-	// Ready, where set, is called when the model's vectors may be used, before
-	// the first question is answered. An error is tried again.
+	// Ready, where set, is called when the model's vectors have come into use and
+	// before memories are embedded. An error is tried again.
 	Ready func(ctx context.Context) error
 	// Retry is the longest wait after something went wrong: 30 s.
 	Retry time.Duration
@@ -56,6 +56,7 @@ type Worker struct {
 	mu     sync.Mutex
 	state  string // why there are no vectors; empty: there are
 	wrong  bool   // that won't mend itself
+	ready  bool   // Config.Ready has succeeded
 	wanted bool   // a renewal was asked for and hasn't begun
 }
 
@@ -123,12 +124,16 @@ func (w *Worker) begin(ctx context.Context) error {
 	if err := w.store.UseVectors(ctx, is, renew); err != nil {
 		return err
 	}
+	// The first question may be waiting: it needs the model and not what Ready does.
+	w.turn("", false)
 	if w.cfg.Ready != nil {
 		if err := w.cfg.Ready(ctx); err != nil {
 			return err
 		}
 	}
-	w.turn("", false)
+	w.mu.Lock()
+	w.ready = true
+	w.mu.Unlock()
 	return nil
 }
 
@@ -213,7 +218,11 @@ func (w *Worker) State() (reason string, lasting bool) {
 // Progress counts.
 func (w *Worker) Progress(ctx context.Context) (store.EmbeddingProgress, error) {
 	p := store.EmbeddingProgress{Embedder: w.model.Name()}
-	p.Reason, _ = w.State()
+	w.mu.Lock()
+	if p.Reason = w.state; p.Reason == "" && !w.ready {
+		p.Reason = Starting
+	}
+	w.mu.Unlock()
 	var err error
 	p.Embedded, p.Memories, err = w.store.CountVectors(ctx)
 	return p, err

@@ -11,13 +11,14 @@ import (
 )
 
 // The constants of the words leg: BM25's own, and the weights of the fusion
-// own + near + session (the form P1 that was measured; Near is the best of the
-// scenario, the evidence and the memories one turn before and after).
+// own + near + session (Near is the best of the scenario, the evidence and the
+// memories one turn before and after). docs/recall.md says what they were measured
+// on.
 const (
 	k1            = 1.2
 	b             = 0.75
-	NearWeight    = 0.5
-	SessionWeight = 0.3
+	NearWeight    = 0.6
+	SessionWeight = 0.5
 )
 
 // VectorWeight is the usual share of meaning in a memory's own score, the rest is
@@ -55,8 +56,8 @@ type Query struct {
 }
 
 // Words are the parts of a hit's score by words, as raw BM25, and Score, their
-// fusion normalised over the search: (own + 0.5 near)/best + 0.3 session/best
-// session, over 1.8, so between 0 and 1.
+// fusion normalised over the search: (own + 0.6 near)/best + 0.5 session/best
+// session, over 2.1, so between 0 and 1.
 type Words struct {
 	Own, Near, Session float64
 	Score              float64

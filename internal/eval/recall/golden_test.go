@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hindsight/inject"
+	"hindsight/store"
 	"hindsight/store/badgerdb"
+	"hindsight/store/embedding"
 	"hindsight/store/index"
 )
 
@@ -21,10 +23,12 @@ var update = flag.Bool("update", false, "write the golden figures anew")
 type bench struct {
 	store *badgerdb.Store
 	index *index.Index
+	model inject.Embedder // nil: words alone
 	data  *Imported
 }
 
-func open(t *testing.T, set *Set) bench {
+// open holds a set, with vectors where there is a model.
+func open(t *testing.T, set *Set, model embedding.Model) bench {
 	t.Helper()
 	st, err := badgerdb.New(badgerdb.Config{Dir: t.TempDir()})
 	if err != nil {
@@ -42,19 +46,62 @@ func open(t *testing.T, set *Set) bench {
 	if err := st.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b := bench{store: st, index: index.New(index.Config{}, st)}
-	t.Cleanup(b.index.Close)
+	b := bench{store: st}
 	if b.data, err = Import(t.Context(), st, set); err != nil {
 		t.Fatal(err)
 	}
+	cfg := index.Config{}
+	if model != nil {
+		embed(t, st, model)
+		cfg.Vectors, b.model = st, asking{model}
+	}
+	b.index = index.New(cfg, st)
+	t.Cleanup(b.index.Close)
 	return b
+}
+
+func embed(t *testing.T, st *badgerdb.Store, model embedding.Model) {
+	t.Helper()
+	all := []store.Memory{}
+	for _, corpus := range []string{"en", "zh"} {
+		some, _, err := st.ScopeMemories(t.Context(), tenant, store.UserScope(corpus))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = embedding.Text(&all[i])
+	}
+	values, err := model.Embed(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.UseVectors(t.Context(), store.EmbeddingModel{Name: model.Name(), Dim: len(values[0])}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.PutVectors(t.Context(), all, values); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asking is a model as the engine wants it.
+type asking struct{ embedding.Model }
+
+func (a asking) Question(ctx context.Context, text string) ([]float32, error) {
+	return a.EmbedQuery(ctx, text)
 }
 
 func (b bench) engine(t *testing.T, cfg inject.Config) *inject.Engine {
 	t.Helper()
 	cfg.Deadline = time.Minute // what is asked is what is found, not how fast
+	cfg.Embedder = b.model
 	e, err := inject.New(cfg, b.index, b.store, b.store, nil, nil)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -68,10 +115,18 @@ func TestFiguresStandAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, set)
+	builtin, err := embedding.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, both := open(t, set, nil), open(t, set, builtin)
 	var runs []Run
-	for _, ranking := range []inject.Ranking{inject.Bounded, inject.Additive, inject.Similarity} {
-		r, err := Measure(t.Context(), b.data, b.engine(t, inject.Config{Ranking: ranking}), string(ranking), "none")
+	for _, c := range []struct {
+		bench
+		ranking  inject.Ranking
+		embedder string
+	}{{words, inject.Bounded, "none"}, {words, inject.Additive, "none"}, {words, inject.Similarity, "none"}, {both, inject.Bounded, "builtin"}} {
+		r, err := Measure(t.Context(), c.data, c.engine(t, inject.Config{Ranking: c.ranking}), string(c.ranking), c.embedder)
 		if err != nil {
 			t.Fatal(err)
 		}
