@@ -27,6 +27,8 @@ func (s *Store) Run(ctx context.Context) error {
 			wait = min(s.cfg.Retry, 250*time.Millisecond)
 			err = s.serve(ctx)
 			err = errors.Join(err, s.close(err))
+		} else if ctx.Err() != nil {
+			err = nil // there was nothing to lose
 		}
 		if ctx.Err() != nil {
 			s.setOff("closed")
