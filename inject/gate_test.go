@@ -14,12 +14,7 @@ import (
 // of the memories, half by none. The gate and the bridges were tuned on them: the test guards against
 // changes, it proves nothing.
 func TestGateGolden(t *testing.T) {
-	t.Run("words", func(t *testing.T) {
-		golden(t, func(d *disk) *Engine { return d.engine(t, Config{}) })
-	})
-	t.Run("vectors", func(t *testing.T) {
-		golden(t, func(d *disk) *Engine { e, _ := d.meaning(t, Config{}); return e })
-	})
+	golden(t, func(d *disk) *Engine { return d.engine(t, Config{}) })
 }
 
 func golden(t *testing.T, engine func(*disk) *Engine) {

@@ -360,12 +360,16 @@ func (w *world) flush() {
 	}
 }
 
+// patience is how long a test waits for what must come; under the race detector
+// the encoder takes twenty times as long.
+const patience = time.Minute
+
 // until waits for a condition of another goroutine.
 func (w *world) until(what string, done func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); {
+	for deadline := time.Now().Add(patience); !done(); {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("not after 10 s: %s", what)
+			w.t.Fatalf("not after %s: %s", patience, what)
 		}
 		select {
 		case <-time.After(2 * time.Millisecond):
