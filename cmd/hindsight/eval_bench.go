@@ -49,9 +49,10 @@ func (f embedderFlags) config(env environ) (Config, error) {
 	return c, nil
 }
 
-// openRecallBench reads data sets, writes them to the store and embeds them. sweep
-// says that the questions will be asked many times.
-func openRecallBench(ctx context.Context, a *app, files []string, f embedderFlags, sweep bool) (_ *recallBench, err error) {
+// openRecallBench reads data sets, writes them to the store and embeds them.
+// sessions, where not 0, cuts them into windows; sweep says that the questions will
+// be asked many times.
+func openRecallBench(ctx context.Context, a *app, files []string, sessions int, f embedderFlags, sweep bool) (_ *recallBench, err error) {
 	cfg, err := f.config(a.env)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,9 @@ func openRecallBench(ctx context.Context, a *app, files []string, f embedderFlag
 	set, err := recall.Load(files)
 	if err != nil {
 		return nil, &failure{wrong: err.Error(), next: "The form is one JSON object a line: a unit or a question of a corpus.", code: exitUsage}
+	}
+	if sessions > 0 {
+		set = set.Windows(sessions)
 	}
 	b := &recallBench{}
 	defer func() {

@@ -11,8 +11,9 @@ import (
 // evalRecallCmd measures recall on data sets.
 type evalRecallCmd struct {
 	embedderFlags
-	Data    []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets, gzip or plain; all files of one call are one set."`
-	Ranking string   `default:"bounded" enum:"bounded,additive,similarity" placeholder:"WORD" help:"bounded, additive or similarity."`
+	Data     []string `required:"" sep:"none" placeholder:"FILE" help:"Data sets, gzip or plain; all files of one call are one set."`
+	Sessions int      `placeholder:"N" help:"Cut every corpus into windows of N sessions: younger memories."`
+	Ranking  string   `default:"bounded" enum:"bounded,additive,similarity" placeholder:"WORD" help:"bounded, additive or similarity."`
 }
 
 // evalDeadline is for one question: what is measured is what is found, and the
@@ -21,7 +22,7 @@ const evalDeadline = 5 * time.Minute
 
 // Run writes the data to a store of its own and asks.
 func (c *evalRecallCmd) Run(ctx context.Context, a *app) error {
-	bench, err := openRecallBench(ctx, a, c.Data, c.embedderFlags, false)
+	bench, err := openRecallBench(ctx, a, c.Data, c.Sessions, c.embedderFlags, false)
 	if err != nil {
 		return err
 	}

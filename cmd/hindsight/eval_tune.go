@@ -19,7 +19,7 @@ func (c *evalTuneCmd) Run(ctx context.Context, a *app) error {
 	if c.Keep <= 0 || c.Keep > 1 {
 		return &failure{wrong: "--keep: want a share above 0, at most 1", code: exitUsage}
 	}
-	bench, err := openRecallBench(ctx, a, c.Data, c.embedderFlags, true)
+	bench, err := openRecallBench(ctx, a, c.Data, 0, c.embedderFlags, true)
 	if err != nil {
 		return err
 	}

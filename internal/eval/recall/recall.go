@@ -4,8 +4,7 @@
 // evidence), and [Measure] asks their questions twice: once through the search
 // that people have, which ranks and keeps nothing out, and once through the
 // plan that the proxy makes for a request, gate, duplicates and budgets
-// included. [Sweep] asks at several settings of the gate and [Propose] picks
-// one.
+// included. [Tune] asks at several settings of the gate and proposes one.
 //
 // Nothing in package inject or in the index knows of a data set: all that is
 // particular to one is here.
