@@ -89,6 +89,15 @@ func (v *review) rules() extract.Result {
 	return res
 }
 
+// tokens is how much is new.
+func (v *review) tokens() int {
+	n := 0
+	for _, e := range v.events {
+		n += store.Tokens(e.Text)
+	}
+	return n
+}
+
 func (v *review) material(events []extract.Event) extract.Material {
 	m := extract.Material{Session: v.session.ID, Events: events, Instructions: v.instructions}
 	for _, n := range v.injected {

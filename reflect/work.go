@@ -73,8 +73,11 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 		return r.store.WaitForKey(ctx, j, until, "the provider asked for a pause") // no attempt of its own
 	}
 	found := extract.Result{Dropped: v.dropped}
-	for _, part := range v.parts(r.cfg.Tokens) {
-		res, err := r.ask(ctx, e, part)
+	parts := v.parts(r.cfg.Tokens)
+	calls := allowed(v.tokens(), r.cfg.Tokens)
+	calls.keep(len(parts))
+	for _, part := range parts {
+		res, err := r.ask(ctx, e, part, calls)
 		if err != nil {
 			return err
 		}
@@ -105,7 +108,8 @@ func (r *Runner) endpoint(s store.Session) (llm.Endpoint, error) {
 	return e, nil
 }
 
-func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material) (extract.Result, error) {
+// ask puts the question about one part. calls is what may be asked besides.
+func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, calls *allowance) (extract.Result, error) {
 	system, user := extract.Prompt(m)
 	began := time.Now()
 	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: extract.Schema})
