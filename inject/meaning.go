@@ -21,13 +21,17 @@ const contextShare = 0.6
 // vectorShare is the part of the deadline that the question's vector may take.
 const vectorShare = 0.5
 
-// vector begins to embed the question and returns a function that waits for it.
-// late says that there should have been a vector.
-func (e *Engine) vector(ctx context.Context, q query) func() (v []float32, late bool) {
+// personWaits is what a person's search lets the question's vector take: an
+// endpoint that is too slow for requests still answers people.
+const personWaits = 3 * time.Second
+
+// vector begins to embed the question and returns a function that waits for it,
+// for at most so long. late says that there should have been a vector.
+func (e *Engine) vector(ctx context.Context, q query, wait time.Duration) func() (v []float32, late bool) {
 	if e.cfg.Embedder == nil || q.idle || strings.TrimSpace(q.meaning) == "" {
 		return func() ([]float32, bool) { return nil, false }
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(vectorShare*float64(e.cfg.Deadline)))
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	type answer struct {
 		v   []float32
 		err error

@@ -55,7 +55,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	}
 	r.TopK = min(r.TopK, index.DefaultLimit)
 	q := newQuery(e.times, r.Query, r.Context, r.Now, r.Zone)
-	v, late := e.vector(ctx, q)()
+	v, late := e.vector(ctx, q, personWaits)()
 	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: r.Now, Archived: r.Archived}
 	out := SearchResult{Results: []Scored{}, Excluded: map[string]int{}}
 	if late {

@@ -49,7 +49,7 @@ class Stack:
         self.model, self.model_base, self.folder, self.env = model, model_base, folder, env
         self.proc = None
 
-    def start(self):
+    def start(self, memory="on"):
         port, admin = free_port(), free_port()
         env = {k: v for k, v in os.environ.items() if not k.startswith(("HINDSIGHT_", "LLM_API_", "VECTOR_DB_"))}
         env |= {
@@ -64,16 +64,16 @@ class Stack:
         } | self.env
         self.base, self.admin = f"http://127.0.0.1:{port}/v1", f"http://127.0.0.1:{admin}"
         self.proc = subprocess.Popen([str(ROOT / "bin/hindsight"), "serve"], env=env, stdin=subprocess.DEVNULL)
-        until("memory is on", self.on)
+        until(f"memory is {memory}", lambda: self.memory() == memory)
 
-    def on(self):
+    def memory(self):
         if self.proc.poll() is not None:
             raise AssertionError(f"hindsight stopped at its start with exit code {self.proc.returncode}")
         try:
             with urllib.request.urlopen(self.admin + "/readyz", timeout=5) as r:
-                return json.load(r).get("memory") == "on"
+                return json.load(r).get("memory")
         except OSError:
-            return False
+            return None
 
     def stop(self):
         self.proc.send_signal(signal.SIGTERM)
