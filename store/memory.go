@@ -108,7 +108,29 @@ type Memory struct {
 	ArchivedAt   time.Time         `json:"archived_at,omitzero"`
 	Metadata     map[string]string `json:"metadata"`
 	Revision     int               `json:"revision"`
+	Change       Change            `json:"change,omitzero"`
 }
+
+// Change says what made a memory's present revision.
+type Change struct {
+	By Cause `json:"by"`
+	// Session is the one whose reflection it was.
+	Session string `json:"session,omitempty"`
+}
+
+// Cause is a word for what changed a memory; empty where it wasn't recorded.
+type Cause string
+
+// The causes of a change.
+const (
+	Written    Cause = "write"
+	Edited     Cause = "edit"
+	Verified   Cause = "verify"
+	Forgotten  Cause = "forget"
+	Restored   Cause = "restore"
+	Undone     Cause = "undo" // another took its place again
+	Reflection Cause = "reflection"
+)
 
 // Ref names a memory at a revision.
 type Ref struct {

@@ -28,6 +28,9 @@ var ErrForgotten = errors.New("forgotten by its user")
 // reflected by another, the lease was lost, a memory was changed meanwhile.
 var ErrStale = errors.New("changed by another meanwhile")
 
+// ErrNoRevision refuses a revision that a memory never had.
+var ErrNoRevision = errors.New("no such revision")
+
 // ErrCursor refuses a listing's cursor that no listing gave out.
 var ErrCursor = errors.New("malformed cursor")
 

@@ -51,6 +51,17 @@ func useCommands(t *testing.T, s *shell) {
 		t.Errorf("a forgotten memory is listed: %s", out)
 	}
 	s.must("memories", "restore", oslo)
+	if out := s.must("memories", "history", oslo); !strings.Contains(out, "restore") || !strings.Contains(out, "forget") || !strings.Contains(out, "archived") {
+		t.Errorf("history: %s", out)
+	}
+	if out := s.must("memories", "chain", oslo); !strings.Contains(out, "Lives in Oslo.") {
+		t.Errorf("chain: %s", out)
+	}
+	if out := s.must("memories", "restore", oslo, "--revision", "1", "--json"); !strings.Contains(out, `"revision": 4`) {
+		t.Errorf("restore a revision: %s", out)
+	}
+	s.fails(1, []string{"revision", "history"}, "memories", "restore", oslo, "--revision", "9")
+	s.fails(2, []string{"--revision"}, "memories", "restore", oslo, page.Memories[0].ID, "--revision", "1")
 	s.must("memories", "forget", page.Memories[0].ID, "--erase")
 	s.fails(1, []string{"doesn't exist"}, "memories", "show", page.Memories[0].ID)
 	s.must("memories", "forget", oslo)

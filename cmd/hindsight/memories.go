@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,7 +18,9 @@ type memoriesCmd struct {
 	Search  memoriesSearch  `cmd:"" help:"Search as the proxy does, with every part of the score."`
 	Add     memoriesAdd     `cmd:"" help:"Write a memory."`
 	Forget  memoriesForget  `cmd:"" help:"Archive memories, or erase them."`
-	Restore memoriesRestore `cmd:"" help:"Take memories back from the archive."`
+	Restore memoriesRestore `cmd:"" help:"Make memories live again, or what they said at a revision."`
+	History memoriesHistory `cmd:"" help:"Show every revision of a memory."`
+	Chain   memoriesChain   `cmd:"" help:"Show what a memory replaced and what replaced it."`
 }
 
 const memoriesPath = "/api/v1/memories"
@@ -90,12 +91,12 @@ func (a *app) printMemory(m store.Memory) error {
 		{"made", when(m.CreatedAt)}, {"changed", when(m.UpdatedAt)}, {"verified", when(m.LastVerified)},
 		{"last used", when(m.LastUsed)}, {"uses", strconv.Itoa(m.Uses)}, {"archived", when(m.ArchivedAt)},
 		{"valid from", when(m.ValidFrom)}, {"valid to", when(m.ValidTo)}, {"superseded by", m.SupersededBy},
-		{"revision", strconv.Itoa(m.Revision)},
+		{"revision", strconv.Itoa(m.Revision)}, {"changed by", changedBy(m)},
 	}
-	for _, e := range m.Evidence {
-		pairs = append(pairs, [2]string{"evidence", fmt.Sprintf("“%s” (session %s, turn %d)", e.Quote, e.Session, e.Turn)})
+	for _, id := range m.SourceIDs {
+		pairs = append(pairs, [2]string{"made of", id})
 	}
-	return a.printFields(pairs...)
+	return a.printFields(append(pairs, evidenceOf(m)...)...)
 }
 
 func share(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
@@ -148,16 +149,6 @@ func (c *memoriesForget) Run(ctx context.Context, a *app) error {
 		done = "Erased: %s"
 	}
 	return a.each(ctx, c.reach, http.MethodDelete, c.IDs, "", q, done)
-}
-
-type memoriesRestore struct {
-	reach
-	IDs []string `arg:"" name:"id" help:"The memories' ids."`
-}
-
-// Run restores them.
-func (c *memoriesRestore) Run(ctx context.Context, a *app) error {
-	return a.each(ctx, c.reach, http.MethodPost, c.IDs, "/restore", nil, "Restored: %s")
 }
 
 // each calls the same route for several memories. All ids are looked at before

@@ -35,10 +35,14 @@ type Memories interface {
 	EditMemory(ctx context.Context, id string, edit func(*store.Memory) error) (store.Memory, error)
 }
 
-// Archive takes memories out of use and back.
+// Archive takes memories out of use and back, to an earlier revision too (0: as
+// it stands; store.ErrNoRevision where there was none). Revisions are the older
+// forms of one, the newest first; Chain is what replaced what.
 type Archive interface {
 	ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error)
-	RestoreMemory(ctx context.Context, id string) (store.Memory, error)
+	RestoreMemory(ctx context.Context, id string, revision int) (store.Memory, error)
+	Revisions(ctx context.Context, id string) ([]store.Memory, error)
+	Chain(ctx context.Context, id string) ([]store.Memory, error)
 	EraseScope(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
 }
 

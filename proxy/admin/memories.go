@@ -19,7 +19,6 @@ func (a *API) memories(api huma.API) {
 	route(api, "get-memory", http.MethodGet, base+"/memories/{id}", "Read a memory", a.getMemory)
 	route(api, "edit-memory", http.MethodPatch, base+"/memories/{id}", "Change a memory; the history is kept", a.editMemory)
 	route(api, "forget-memory", http.MethodDelete, base+"/memories/{id}", "Forget a memory: archive it, or remove it for good", a.forgetMemory)
-	route(api, "restore-memory", http.MethodPost, base+"/memories/{id}/restore", "Take a memory back from the archive", a.restoreMemory)
 	route(api, "verify-memory", http.MethodPost, base+"/memories/{id}/verify", "Say that a memory is still true", a.verifyMemory)
 }
 
@@ -102,14 +101,9 @@ func (a *API) forgetMemory(ctx context.Context, in *forgetInput) (*memoryOutput,
 	return a.one(in.what(), m, err)
 }
 
-func (a *API) restoreMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {
-	m, err := a.cfg.Store.RestoreMemory(ctx, in.ID)
-	return a.one(in.what(), m, err)
-}
-
 func (a *API) verifyMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {
 	m, err := a.cfg.Store.EditMemory(ctx, in.ID, func(m *store.Memory) error {
-		m.LastVerified = a.cfg.Now()
+		m.LastVerified, m.Change.By = a.cfg.Now(), store.Verified
 		return nil
 	})
 	return a.one(in.what(), m, err)

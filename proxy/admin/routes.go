@@ -34,6 +34,7 @@ func (a *API) build() http.Handler {
 
 	a.health(api)
 	a.memories(api)
+	a.history(api)
 	a.search(api)
 	a.sessions(api)
 	a.closing(api)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"hindsight/store"
 )
@@ -41,6 +42,7 @@ func (s *Store) Apply(_ context.Context, j store.Job, out store.Outcome) (store.
 		if x.Cursor != is.From && !again || j.From != is.From || j.To > x.LastSeq {
 			return store.ErrStale
 		}
+		t.by = store.Change{By: store.Reflection, Session: is.Session}
 		if err := s.applyMemories(t, &is, out); err != nil {
 			return err
 		}
@@ -65,35 +67,67 @@ func (s *Store) Apply(_ context.Context, j store.Job, out store.Outcome) (store.
 // covered says whether the cursor is past a job that isn't done.
 func covered(x *store.Session, j *store.Job) bool { return x.Cursor >= j.To && j.To > j.From }
 
-// applyMemories writes the memories and sets what the job kept and dropped.
+// applyMemories writes the memories and sets what the job kept and dropped. A
+// memory is never retired for one that isn't live afterwards: one that a person
+// has had forgotten, or whose own replacement a person undid.
 func (s *Store) applyMemories(t *tx, j *store.Job, out store.Outcome) error {
 	j.Kept, j.Dropped = slices.Clone(out.Kept), slices.Clone(out.Dropped)
-	for i := range out.Memories {
-		m := out.Memories[i]
+	ms := slices.Clone(out.Memories)
+	fates := make(map[string]fate, len(ms))
+	for i := range ms {
+		m := &ms[i]
 		m.Tenant = s.tenant(m.Tenant)
 		if m.Tenant != j.Owner.Tenant {
 			return errors.New("a memory belongs to another tenant than the session")
 		}
-		at := t.h.at(m.Tenant, m.Scope)
-		gone, lifted, err := s.forgotten(t, at, &m)
+		to, err := s.fate(t, m)
 		if err != nil {
 			return err
 		}
-		if gone {
+		fates[m.ID] = to
+	}
+	for i := range ms {
+		m := &ms[i]
+		at, to := t.h.at(m.Tenant, m.Scope), fates[m.ID]
+		if to.gone {
 			j.Kept = slices.DeleteFunc(j.Kept, func(id string) bool { return id == m.ID })
 			j.Dropped = append(j.Dropped, store.Dropped{Text: m.Text, Reason: "forgotten"})
 			continue
 		}
-		if lifted {
+		if m.State == store.Superseded && fates[m.SupersededBy].refused {
+			if m.Revision != 0 {
+				continue
+			}
+			m.State, m.SupersededBy, m.ValidTo = store.Active, "", time.Time{}
+		}
+		if to.lifted {
 			if err := s.lift(t, at, m.Scope, m.Text); err != nil {
 				return err
 			}
 		}
-		if err := s.applyMemory(t, at, &m, lifted); err != nil {
+		if err := s.applyMemory(t, at, m, to.lifted); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fate is what becomes of a memory that reflection wants to write: gone where a
+// person had it forgotten, lifted where its user has said it anew since, and
+// refused where it isn't live afterwards though it was to be.
+type fate struct{ gone, lifted, refused bool }
+
+func (s *Store) fate(t *tx, m *store.Memory) (f fate, err error) {
+	if f.gone, f.lifted, err = s.forgotten(t, t.h.at(m.Tenant, m.Scope), m); err != nil || f.gone || f.lifted || m.Revision != 0 {
+		f.refused = f.gone
+		return f, err
+	}
+	old, _, err := t.memory(m.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return f, nil
+	}
+	f.refused = old.State != store.Active
+	return f, err
 }
 
 func (s *Store) applyMemory(t *tx, at place, m *store.Memory, lifted bool) error {

@@ -22,6 +22,7 @@ type tombstone struct {
 func (s *Store) ForgetMemory(_ context.Context, id string, erase bool) (store.Memory, error) {
 	var m store.Memory
 	err := s.change(func(t *tx) error {
+		t.by = store.Change{By: store.Forgotten}
 		old, at, err := t.memory(id)
 		if err != nil {
 			return err
@@ -96,32 +97,6 @@ func newest(m *store.Memory) time.Time {
 		}
 	}
 	return at
-}
-
-// RestoreMemory makes a memory active again and lifts its tombstone.
-func (s *Store) RestoreMemory(_ context.Context, id string) (store.Memory, error) {
-	var m store.Memory
-	err := s.change(func(t *tx) error {
-		old, at, err := t.memory(id)
-		if err != nil {
-			return err
-		}
-		m = old
-		if old.State == store.Active {
-			return nil
-		}
-		m = restored(old)
-		if err := s.lift(t, at, m.Scope, m.Text); err != nil {
-			return err
-		}
-		return s.putMemory(t, &m, &old)
-	})
-	return m, wrap("restore memory", err)
-}
-
-func restored(m store.Memory) store.Memory {
-	m.State, m.ArchivedAt, m.SupersededBy, m.ValidTo = store.Active, time.Time{}, "", time.Time{}
-	return m
 }
 
 // Gone says whether a memory was forgotten, erased or quarantined, so that no

@@ -136,6 +136,7 @@ func (s *Store) PutMemory(_ context.Context, m store.Memory) (store.Memory, bool
 	}
 	created := false
 	err := s.change(func(t *tx) (err error) {
+		t.by = store.Change{By: store.Written}
 		m, created, err = s.writeMemory(t, m)
 		return err
 	})
@@ -170,12 +171,12 @@ func (s *Store) writeMemory(t *tx, m store.Memory) (store.Memory, bool, error) {
 	case found && old.State == store.Active:
 		return old, false, nil
 	case found && old.State == store.Archived:
-		m = restored(old)
-		err := s.putMemory(t, &m, &old)
+		m = old
+		err := s.reinstate(t, at, &m, &old)
 		return m, false, err
 	case found && old.ID == m.ID: // superseded, consolidated or quarantined: said again
-		m.CreatedAt, m.State, m.SupersededBy, m.ValidTo = old.CreatedAt, store.Active, "", time.Time{}
-		err := s.putMemory(t, &m, &old)
+		m.CreatedAt = old.CreatedAt
+		err := s.reinstate(t, at, &m, &old)
 		return m, false, err
 	}
 	err = s.putMemory(t, &m, nil)
@@ -216,8 +217,8 @@ func (v view) sameText(at place, sc store.Scope, text string) (store.Memory, pla
 }
 
 // EditMemory changes one memory; the form before it is kept as a revision.
-// What edit returns as an error is returned as it is. Id, tenant, scope and the
-// time of creation stay. It lifts a tombstone of the new text.
+// What edit returns as an error is returned as it is; it may say in Change what
+// it is. Id, tenant, scope and the time of creation stay. It lifts a tombstone of the new text.
 func (s *Store) EditMemory(_ context.Context, id string, edit func(*store.Memory) error) (store.Memory, error) {
 	var m store.Memory
 	if err := s.roomToWrite(); err != nil {
@@ -231,9 +232,11 @@ func (s *Store) EditMemory(_ context.Context, id string, edit func(*store.Memory
 		if m, err = clone(old); err != nil {
 			return wrap("edit memory", err)
 		}
+		m.Change = store.Change{By: store.Edited}
 		if err := edit(&m); err != nil {
 			return err
 		}
+		t.by = m.Change
 		m.ID, m.Tenant, m.Scope, m.CreatedAt = old.ID, old.Tenant, old.Scope, old.CreatedAt
 		if m.State == store.Active && (m.Text != old.Text || old.State != store.Active) {
 			if err := s.lift(t, at, m.Scope, m.Text); err != nil {
@@ -264,7 +267,7 @@ func (s *Store) putMemory(t *tx, m *store.Memory, old *store.Memory) error {
 	if err := s.ensureScope(t, at, m.Tenant, m.Scope); err != nil {
 		return err
 	}
-	m.Revision = 1
+	m.Revision, m.Change = 1, t.by
 	if old != nil {
 		m.Revision = old.Revision + 1
 		key := join(famRevision, at[:], id[:], u32(uint32(old.Revision)))

@@ -20,7 +20,7 @@ func TestPutMemoryCompletesAndFindsTheSameText(t *testing.T) {
 	m := put(t, s.Store, written("Ann drinks tea."))
 	want := written("Ann drinks tea.")
 	want.ID, want.Layer, want.State, want.AttributedTo = m.ID, store.Semantic, store.Active, store.ByUser
-	want.CreatedAt, want.UpdatedAt, want.Revision = c.now(), c.now(), 1
+	want.CreatedAt, want.UpdatedAt, want.Revision, want.Change = c.now(), c.now(), 1, store.Change{By: store.Written}
 	want.Evidence, want.SourceIDs, want.Metadata = []store.Evidence{}, []string{}, map[string]string{}
 	if d := cmp.Diff(want, m); d != "" {
 		t.Errorf("PutMemory (-want +got):\n%s", d)
@@ -111,7 +111,7 @@ func TestForgetAndRestore(t *testing.T) {
 	if list, _, _ := s.Memories(t.Context(), store.MemoryFilter{Tenant: "acme", State: store.Archived}); len(list) != 1 {
 		t.Errorf("%d archived, want 1", len(list))
 	}
-	r := must[store.Memory](t)(s.RestoreMemory(t.Context(), m.ID))
+	r := must[store.Memory](t)(s.RestoreMemory(t.Context(), m.ID, 0))
 	if r.State != store.Active || !r.ArchivedAt.IsZero() || s.Gone(m.ID) || count(t, s.Store, famForgotten) != 0 {
 		t.Errorf("restored: %+v, gone %v", r, s.Gone(m.ID))
 	}

@@ -132,6 +132,7 @@ type tx struct {
 	dirty       map[conversation]*store.Session // to be written with the commit
 	after       []func()                        // run once it is committed, under the write lock
 	mark        func()                          // run at each commit of a change in pieces
+	by          store.Change                    // of the memories that it writes
 	journalled  int                             // exchanges, since the last commit
 
 	// What a batch needs again and again. Hashing and allocating are a good part
