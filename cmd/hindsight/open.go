@@ -57,6 +57,10 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 	if err := st.Ready(ctx); err != nil {
 		return nil, errors.Join(unusable(dir, err), shut())
 	}
+	rules, err := clientRules(cfg)
+	if err != nil {
+		return nil, errors.Join(err, shut())
+	}
 	vec, err := newVectors(cfg, st, nil, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, shut())
@@ -68,7 +72,7 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 		return nil, errors.Join(err, shut())
 	}
 	handler := admin.New(admin.Config{
-		Store: st, Searcher: engine, Closer: enqueuer{st}, Embedding: vec.during(running), Token: "of no use: nothing but the owner's socket leads here",
+		Store: st, Searcher: engine, Closer: enqueuer{st}, Naming: naming{st, rules}, Embedding: vec.during(running), Token: "of no use: nothing but the owner's socket leads here",
 		Ready:  func() (bool, string, string) { return false, "on", "" },
 		Tenant: cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
 		Zone: cfg.Zone,

@@ -113,7 +113,11 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		return err
 	}
 	s.records = newEnded(s.store)
-	if s.tracker, err = newTracker(cfg, s.store, s.log, reg); err != nil {
+	rules, err := clientRules(cfg)
+	if err != nil {
+		return err
+	}
+	if s.tracker, err = newTracker(cfg, rules, s.store, s.log, reg); err != nil {
 		return err
 	}
 	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
@@ -123,7 +127,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		return err
 	}
 	s.api = admin.New(admin.Config{
-		Store: s.store, Searcher: engine, Closer: closer{s}, Embedding: s.vectors.embedding(), Ready: s.ready,
+		Store: s.store, Searcher: engine, Closer: closer{s}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,

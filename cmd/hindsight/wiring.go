@@ -54,13 +54,8 @@ func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *
 	}, mem, log, reg)
 }
 
-// newTracker builds the tables of clients, shipped and configured, and the
-// tracker on them.
-func newTracker(cfg Config, st session.Store, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
-	rules, err := clients.New(clients.Default().Append(cfg.Clients), clients.WithStrip(inject.Strip))
-	if err != nil {
-		return nil, &failure{wrong: err.Error(), next: "Correct the entry in the configuration.", code: exitUsage}
-	}
+// newTracker builds the tracker on the tables of clients.
+func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
 	id := cfg.Identity
 	sc := session.Config{
 		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,

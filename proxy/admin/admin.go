@@ -19,6 +19,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -76,6 +77,7 @@ type Store interface {
 	Archive
 	Tenants
 	Sessions
+	Journal
 	Queue
 	State() (on bool, reason string)
 }
@@ -90,11 +92,13 @@ type Closer interface {
 }
 
 // Config is what an API is built from. Searcher may be nil (search then answers
-// 501); Store, Closer and Ready are required.
+// 501); Store, Closer, Naming and Ready are required.
 type Config struct {
 	Store    Store
 	Searcher Searcher
 	Closer   Closer
+	// Naming names conversations that are reported; required like Closer.
+	Naming Naming
 	// Embedding may be nil: words alone.
 	Embedding Embedding
 	// Ready says whether requests can be forwarded, and how memory is (on,
@@ -127,6 +131,8 @@ type API struct {
 	log    *slog.Logger
 	routes http.Handler
 	guard  *guard
+
+	recording sync.Mutex // held while reported events are compared and recorded
 }
 
 // New builds the API. It makes the token file if it has to; where that fails

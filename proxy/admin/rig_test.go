@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/proxy/session"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 )
@@ -29,6 +30,29 @@ func (f closeFunc) Close(ctx context.Context, session string) (store.Job, error)
 }
 
 func (closeFunc) Settle(context.Context) error { return nil }
+
+// names names sessions as the proxy would; a line that begins with "> " is a
+// document's.
+type names struct{ store *badgerdb.Store }
+
+func (n names) SessionID(o store.Owner, external string) (string, error) {
+	key, err := n.store.Key()
+	return session.ExplicitID(key, o, external), err
+}
+
+func (n names) PlaceKey(o store.Owner, parts ...string) (store.Hash, error) {
+	key, err := n.store.Key()
+	return session.ReportedKey(key, o, parts...), err
+}
+
+func (names) Words(message string) (words, thirdParty string) {
+	if doc, ok := strings.CutPrefix(message, "> "); ok {
+		thirdParty, words, _ = strings.Cut(doc, "\n")
+	} else {
+		words = message
+	}
+	return words, thirdParty
+}
 
 // openStore opens a store in a directory of its own.
 func openStore(t *testing.T) *badgerdb.Store {
@@ -66,6 +90,9 @@ func newRig(t *testing.T, cfg Config) *rig {
 			job, _, err := st.Enqueue(ctx, s.Owner, s.ID, store.TriggerExplicit)
 			return job, err
 		})
+	}
+	if cfg.Naming == nil {
+		cfg.Naming = names{st}
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = steady(true, "on", "")

@@ -37,6 +37,7 @@ func (a *API) build() http.Handler {
 	a.history(api)
 	a.search(api)
 	a.sessions(api)
+	a.events(api)
 	a.closing(api)
 	a.reflections(api)
 	a.tenants(api)
