@@ -137,6 +137,7 @@ type ReflectConfig struct {
 	Base         *url.URL
 	Key          string
 	AdoptHistory bool
+	Workers      int // sessions at a time; 0: the default
 }
 
 // EmbeddingConfig says where a model is served.

@@ -16,6 +16,7 @@ import (
 type evalCmd struct {
 	Recall  evalRecallCmd  `cmd:"" help:"Measure what is found, and when the gate keeps quiet, on labelled questions."`
 	Tune    evalTuneCmd    `cmd:"" help:"Try settings of the gate on labelled questions, and propose one."`
+	Reflect evalReflectCmd `cmd:"" help:"Hold reflection against conversations whose answer is known."`
 	Harm    evalHarmCmd    `cmd:"" help:"Ask a model eighty tasks with and without notes, and look for what the notes spoil."`
 	Clients evalClientsCmd `cmd:"" help:"Replay captured requests of real clients and check whose they are, which conversation, and what a person typed."`
 }
