@@ -18,16 +18,21 @@ const (
 type budget struct {
 	topK, room int // memories by recall, tokens of the whole block
 	zone       *time.Location
+	label      string
 	lines      []line
 	always     int // how many of lines stand by the always-set
 }
 
-func newBudget(cfg Config, replayed []Block, zone *time.Location) *budget {
+func newBudget(cfg Config, c Conversation, replayed []Block) *budget {
 	carried := 0
 	for _, b := range replayed {
 		carried += store.Tokens(b.Text)
 	}
-	return &budget{topK: cfg.TopK, room: min(cfg.Tokens, cfg.Carried-carried), zone: zone}
+	b := &budget{topK: cfg.TopK, room: min(cfg.Tokens, cfg.Carried-carried), zone: c.Zone, label: label}
+	if cfg.Cite && !c.Structured { // an id behind a JSON object would spoil it
+		b.label = citeLabel
+	}
+	return b
 }
 
 // standing adds a line of the always-set if there is room.
@@ -38,7 +43,7 @@ func (b *budget) standing(l line) {
 	lines := append(b.lines[:len(b.lines):len(b.lines)], l)
 	own := 0
 	for _, l := range lines {
-		own += store.Tokens(renderLine(l, shortID(l.memory.ID, 7), b.zone))
+		own += store.Tokens(renderLine(l, shortID(l.memory.ID, store.ShortID), b.zone))
 	}
 	if own > standingTokens || b.tokens(lines) > b.room {
 		return
@@ -74,7 +79,7 @@ func (b *budget) inside() string { return b.render(b.lines) }
 
 func (b *budget) render(lines []line) string {
 	var s strings.Builder
-	s.WriteString(label)
+	s.WriteString(b.label)
 	for i, short := range shortIDs(lines) {
 		s.WriteString(renderLine(lines[i], short, b.zone))
 	}

@@ -55,6 +55,13 @@ type Config struct {
 	// Gate is how strict the gate is, as a factor of what is built in: 1. Below,
 	// more passes; see `hindsight eval tune`.
 	Gate float64
+	// Profiles are the bounds of certain models, by a pattern over their names in
+	// which * stands for anything; of several that fit, the one with most
+	// characters of its own counts. Where none fits, a model whose name says that
+	// it is small gets the shipped strict one.
+	Profiles map[string]Profile
+	// Cite asks the model to name the notes that it used.
+	Cite bool
 	// Sessions is how many sessions' ledgers are held in memory: 4,096.
 	Sessions int
 	// Embedder is of the model that made the memories' vectors; nil: words alone.
@@ -98,7 +105,7 @@ func (c *Config) defaults() error {
 	if c.Gate < 0 {
 		errs = append(errs, fmt.Errorf("gate is %v: want more than 0", c.Gate))
 	}
-	return errors.Join(append(errs, c.Ranking.validate())...)
+	return errors.Join(append(errs, c.Ranking.validate(), CheckProfiles(c.Profiles))...)
 }
 
 // Engine plans injections. It is safe for concurrent use.
@@ -110,6 +117,7 @@ type Engine struct {
 	recent  *recent
 	times   *timeWords
 	compare comparer
+	models  models
 	secret  []byte
 	null    atomic.Pointer[null]
 	log     *slog.Logger
@@ -130,7 +138,7 @@ func New(cfg Config, src Searcher, led Ledger, journal Journal, log *slog.Logger
 	}
 	return &Engine{
 		cfg: cfg, src: src, journal: journal, ledger: newLedger(led, cfg.Sessions), recent: newRecent(),
-		times: newTimeWords(), compare: newComparer(), secret: secret, log: log, metrics: newMetrics(reg),
+		times: newTimeWords(), compare: newComparer(), models: newModels(cfg.Profiles), secret: secret, log: log, metrics: newMetrics(reg),
 	}, nil
 }
 

@@ -58,7 +58,7 @@ func (e *Engine) candidates(ctx context.Context, c Conversation, q query, v []fl
 		return nil, ctx.Err()
 	}
 	scopes, _ := e.scopes(c.Owner)
-	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: c.Now, Keep: keep(c)}, q)
+	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: c.Now, Keep: keep(c)}, q, e.models.bounds(e.cfg, c.Model).Gate)
 }
 
 // keep is what a conversation may be shown at all: a sub-agent gets skills, a
@@ -132,7 +132,7 @@ func (e *Engine) always(ctx context.Context, c Conversation, replayed []Block, l
 // returns its lines.
 func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*store.Memory) []line {
 	known := newKnown(c, p.told())
-	b := newBudget(e.cfg, p.told(), c.Zone)
+	b := newBudget(e.models.bounds(e.cfg, c.Model), c, p.told())
 	for _, m := range always {
 		if !e.ledger.store.Gone(m.ID) && known.verdict(m) == "" {
 			b.standing(line{memory: m, instead: known.instead(m)})
@@ -262,11 +262,11 @@ func (k *known) stands(quote string) bool {
 // replaces, or "".
 func (k *known) instead(m *store.Memory) string {
 	if revision, ok := k.said[m.ID]; ok && revision < m.Revision {
-		return shortID(m.ID, 7)
+		return shortID(m.ID, store.ShortID)
 	}
 	for _, id := range m.SourceIDs {
 		if _, ok := k.said[id]; ok {
-			return shortID(id, 7)
+			return shortID(id, store.ShortID)
 		}
 	}
 	return ""

@@ -65,7 +65,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		return out, nil
 	}
 	ask.Keep = r.keeps
-	found, err := e.ranked(ctx, ask, q)
+	found, err := e.ranked(ctx, ask, q, e.cfg.Gate)
 	if err != nil {
 		return out, err
 	}
@@ -76,7 +76,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		return out, nil
 	}
 	ask.Keep = nil
-	all, err := e.ranked(ctx, ask, q)
+	all, err := e.ranked(ctx, ask, q, e.cfg.Gate)
 	if err != nil {
 		return out, err
 	}
@@ -88,13 +88,13 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	return out, nil
 }
 
-func (e *Engine) ranked(ctx context.Context, ask index.Query, q query) ([]candidate, error) {
+func (e *Engine) ranked(ctx context.Context, ask index.Query, q query, strict float64) ([]candidate, error) {
 	res, err := e.src.Search(ctx, ask)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	cands := rank(res.Hits, e.cfg.Ranking, q, ask.Now)
-	gate(newJudge(q, res, e.against(q, ask.Vector)), cands, e.cfg.Gate)
+	gate(newJudge(q, res, e.against(q, ask.Vector)), cands, strict)
 	return cands, nil
 }
 

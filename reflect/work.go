@@ -130,6 +130,7 @@ func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, ca
 func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extract.Result, strategy, dead string) error {
 	r.settle.Lock()
 	defer r.settle.Unlock()
+	found.Verdicts = v.cited(found.Verdicts)
 	for try := 0; ; try++ {
 		existing, err := r.memories(ctx, j.Owner)
 		if err != nil {

@@ -132,6 +132,9 @@ const (
 	Reflection Cause = "reflection"
 )
 
+// ShortID is how many characters of a memory's id stand in a block, at least.
+const ShortID = 7
+
 // Ref names a memory at a revision.
 type Ref struct {
 	ID       string `json:"id"`

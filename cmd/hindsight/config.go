@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"hindsight/inject"
 	"hindsight/proxy/session/clients"
 	"hindsight/store"
 )
@@ -154,6 +155,9 @@ type InjectConfig struct {
 	Ranking  string // bounded or additive
 	Position string // user_head or user_tail
 	Array    string // part or inline
+	Profiles map[string]inject.Profile
+	Cite     bool
+	Stateful bool // also where the upstream keeps the conversation
 }
 
 // LogConfig is for the logger.
@@ -235,6 +239,9 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Ranking:  d.word(s.Ranking, "bounded", "additive"),
 			Position: d.word(s.Position, "user_head", "user_tail"),
 			Array:    d.word(s.Array, "part", "inline"),
+			Profiles: d.profiles(s.Profiles),
+			Cite:     d.bool(s.Cite.setting),
+			Stateful: d.bool(s.Stateful.setting),
 		},
 		Zone: d.zone(s.TZ, env),
 		Log:  LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},

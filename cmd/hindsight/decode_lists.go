@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"hindsight/inject"
 	"hindsight/store"
 )
 
@@ -60,6 +61,10 @@ func jsonCause(err error) string {
 		want = "a map"
 	case reflect.String:
 		want = "a text"
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Float64:
+		want = "a number"
 	}
 	at := ""
 	if te.Field != "" {
@@ -139,4 +144,21 @@ func (d decoder) grants(s setting) []Grant {
 		}
 	}
 	return grants
+}
+
+// profiles reads and checks inject.profiles.
+func (d decoder) profiles(s setting) map[string]inject.Profile {
+	var profiles map[string]inject.Profile
+	next := `Each is a model's name with what holds for it: {"*:3b": {"top_k": 3, "gate": 1.2, "tokens": 400, "carried": 1200, "context": 8192}}.`
+	if s.raw == "" || !d.strict(s, &profiles, next) {
+		return nil
+	}
+	if err := inject.CheckProfiles(profiles); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			at := s
+			at.raw, at.key, at.from = "", s.label(), ""
+			d.ps.add(at, "has a bad "+strings.TrimSpace(line), "Correct it.")
+		}
+	}
+	return profiles
 }

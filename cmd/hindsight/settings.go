@@ -73,8 +73,8 @@ type settings struct {
 	Position         setting `name:"inject-position" key:"inject.position" def:"user_head" group:"injection" placeholder:"WORD" help:"user_head or user_tail."`
 	Array            setting `name:"inject-array" key:"inject.array" def:"part" group:"injection" placeholder:"WORD" help:"part or inline: how a block joins a list of parts."`
 	Stateful         toggle  `name:"inject-stateful" key:"inject.stateful" def:"true" group:"injection" placeholder:"BOOL" help:"Inject where the upstream keeps the conversation."`
-	Cite             toggle  `name:"inject-cite" key:"inject.cite" def:"false" group:"injection" placeholder:"BOOL" help:"Give each note its number."`
-	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models."`
+	Cite             toggle  `name:"inject-cite" key:"inject.cite" def:"false" group:"injection" placeholder:"BOOL" help:"Ask the model to name the notes that it used."`
+	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models, by a pattern over their names."`
 
 	MCPNames  setting `name:"mcp-names" key:"mcp.names" group:"other" placeholder:"JSON" help:"Other names for the MCP tools."`
 	TZ        setting `name:"tz" key:"tz" group:"other" placeholder:"ZONE" help:"Time zone of users who send none."`

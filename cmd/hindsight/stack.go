@@ -107,7 +107,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	engine, err = inject.New(inject.Config{
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
 		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),
-		Embedder: s.vectors.embedder(),
+		Embedder: s.vectors.embedder(), Profiles: cfg.Inject.Profiles, Cite: cfg.Inject.Cite,
 	}, s.index, s.store, s.store, s.log, reg)
 	if err != nil {
 		return err

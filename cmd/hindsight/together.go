@@ -72,13 +72,7 @@ func (d decoder) notYet(s *settings) {
 	if s.Strategy.raw == "score" || s.Strategy.raw == "contrast" {
 		d.only(s.Strategy, "classify", "this version has that strategy alone")
 	}
-	if d.bool(s.Cite.setting) {
-		d.only(s.Cite.setting, "false", "this version can't do it")
-	}
-	if !d.bool(s.Stateful.setting) {
-		d.only(s.Stateful.setting, "true", "this version can't leave such conversations out; Hindsight-Memory: write does, request by request")
-	}
-	for _, v := range []setting{s.VectorDBURL, s.Instructions, s.Profiles, s.MCPNames} {
+	for _, v := range []setting{s.VectorDBURL, s.Instructions, s.MCPNames} {
 		if v.given() && v.raw != "" {
 			d.ps.add(v, "isn't supported by this version", "Leave it out.")
 		}

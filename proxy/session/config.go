@@ -28,6 +28,11 @@ type Config struct {
 	// OpenWebUISecret verifies X-OpenWebUI-User-Jwt; empty: the header is ignored.
 	OpenWebUISecret []byte
 
+	// LeaveKept lets no block into a request that the upstream keeps (stored
+	// answers, conversations): it would lie there for good. What is said in it is
+	// recorded all the same.
+	LeaveKept bool
+
 	Zone     *time.Location   // of users who send none; nil means UTC
 	Idle     time.Duration    // a session without requests for so long isn't open; default 10 min
 	Sessions int              // sessions held in memory; default 4096

@@ -32,6 +32,9 @@ func (k *Tracker) fill(t *Turn, r *reading) {
 		w.chain = w.hasher.chain(r.humans)
 	}
 	k.recall(t, r)
+	if k.cfg.LeaveKept && w.stored {
+		t.Mode = t.Mode.silent()
+	}
 	for i := len(r.models) - 1; i >= 0 && len(w.echoed) < echoes; i-- {
 		if m := r.models[i]; !m.echo.IsZero() {
 			w.echoed = append(w.echoed, m.echo)

@@ -59,6 +59,14 @@ func (m Mode) Injects() bool { return m == On || m == Read }
 // Records says whether the exchange is kept.
 func (m Mode) Records() bool { return m == On || m == Write }
 
+// silent is the mode without its injection.
+func (m Mode) silent() Mode {
+	if m.Records() {
+		return Write
+	}
+	return Off
+}
+
 // Turn is one request as the tracker understood it. Its exported fields are
 // set by Identify and not changed afterwards, but for Planned.
 type Turn struct {

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"hindsight/internal/fakellm"
+	"hindsight/store"
+)
+
+// cranes remembers seven facts that one question finds.
+func cranes(w *world) {
+	for i, what := range []string{"grease", "paint", "a hook", "new brakes", "an operator", "a cable", "a lamp"} {
+		w.remember("ann", fmt.Sprintf(`"type":"user_fact","text":"Harbour crane number %d needs %s."`, i+1, what))
+	}
+}
+
+const craneQuestion = "What does my harbour crane need?"
+
+// A profile bounds what one model is shown: the same question, two models.
+func TestProfileOfAModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", `HINDSIGHT_INJECT_PROFILES={"tiny-*":{"top_k":2},"tiny-strict":{"gate":9}}`)
+	cranes(w)
+	given := func(model string) (string, int) {
+		t.Helper()
+		r := w.send(strings.Replace(w.conversation().add("user", craneQuestion).body(), `"model":"`+fakellm.Model+`"`, `"model":"`+model+`"`, 1))
+		ids := r.header.Get("Hindsight-Memories")
+		if ids == "" {
+			return r.memory(), 0
+		}
+		return r.memory(), strings.Count(ids, ",") + 1
+	}
+	for _, c := range []struct {
+		model, status string
+		memories      int
+	}{
+		{fakellm.Model, "injected", 5},
+		{"Tiny-Chat", "injected", 2},
+		{"tiny-strict", "none", 0},                // the more specific pattern
+		{"maker/some-3b-instruct", "injected", 3}, // small by its own name
+		{"some-70b-instruct", "injected", 5},
+	} {
+		if status, n := given(c.model); status != c.status || n != c.memories {
+			t.Errorf("%s: %s with %d memories, want %s with %d", c.model, status, n, c.status, c.memories)
+		}
+	}
+}
+
+// All blocks of a request together take at most a twentieth of the model's
+// context, where that is known.
+func TestBlocksFitTheModelsContext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", `HINDSIGHT_INJECT_PROFILES={"local":{"context":2200}}`)
+	cranes(w)
+	for model, most := range map[string]int{"gpt-4": 8192 / 20, "local": 2200 / 20, "phi-3-mini-4k": 4096 / 20} {
+		c := w.conversation()
+		carried := 0
+		for range 4 {
+			r := w.send(strings.Replace(c.add("user", craneQuestion).body(), `"model":"`+fakellm.Model+`"`, `"model":"`+model+`"`, 1))
+			c.add("assistant", r.text())
+			carried = 0
+			var sent struct{ Messages []struct{ Content string } }
+			w.decode(w.last().body, &sent)
+			for _, m := range sent.Messages {
+				if block, ok := strings.CutSuffix(m.Content, "\n"+craneQuestion); ok {
+					carried += store.Tokens(block)
+				}
+			}
+		}
+		if carried == 0 || carried > most {
+			t.Errorf("%s: blocks of %d tokens, want some, at most %d", model, carried, most)
+		}
+	}
+}
+
+// With inject.cite the model is asked to name what it used; the answer reaches
+// the client as it came, and a named memory counts as used.
+func TestCitedMemoryIsUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", "HINDSIGHT_INJECT_CITE=true", "HINDSIGHT_REFLECT_MODEL=rules")
+	m := w.remember("ann", `"type":"user_fact","text":"The boathouse key hangs behind the barometer."`)
+	other := w.remember("ann", `"type":"preference","text":"Answer briefly.","standing":true`)
+	cited := "It hangs behind the barometer. [" + m.ID[:store.ShortID] + "]"
+	w.answer = func(rw http.ResponseWriter, r *http.Request, body []byte) bool {
+		if !strings.Contains(string(body), "with its id in brackets") {
+			t.Errorf("nothing asks for ids: %s", body)
+		}
+		fmt.Fprintf(rw, `{"id":"chatcmpl-1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}]}`, cited)
+		return true
+	}
+	r := w.conversation().say("Where is my boathouse key?")
+	if r.text() != cited || r.memory() != "injected" {
+		t.Fatalf("%s: %s", r.memory(), r.body)
+	}
+	if s := w.session(r.session()); s.Events[len(s.Events)-1].Text != cited {
+		t.Errorf("recorded: %+v", s.Events)
+	}
+	w.close(r.session())
+	uses := map[string]int{}
+	for _, m := range w.memories("ann") {
+		uses[m.ID] = m.Uses
+	}
+	if uses[m.ID] != 1 || uses[other.ID] != 0 {
+		t.Errorf("uses %v, want one of %s alone", uses, m.ID)
+	}
+	w.answer = func(rw http.ResponseWriter, r *http.Request, body []byte) bool {
+		if strings.Contains(string(body), "in brackets") {
+			t.Errorf("ids are asked for beside JSON: %s", body)
+		}
+		return false
+	}
+	c := w.conversation()
+	c.extra = `"response_format":{"type":"json_object"},`
+	if r := c.say("Where is my boathouse key?"); r.memory() != "injected" {
+		t.Errorf("a structured request: %s", r.memory())
+	}
+}
+
+// With inject.stateful off nothing goes into what the provider keeps: there it
+// would stay. What is said is recorded all the same.
+func TestNothingWhereTheProviderKeepsIt(t *testing.T) {
+	t.Parallel()
+	for _, stateful := range []bool{true, false} {
+		w := newOpenAI(t, "HINDSIGHT_DEFAULT_USER=ann", fmt.Sprintf("HINDSIGHT_INJECT_STATEFUL=%v", stateful))
+		m := w.remember("ann", `"type":"user_fact","text":"The boathouse key hangs behind the barometer."`)
+		question := `"input":"Where is my boathouse key?"`
+		for form, keeps := range map[string]bool{`"store":false,`: false, "": true, `"conversation":"conv_68a1b2c3d4",`: true} {
+			r := w.sendResponses(form + question)
+			want := "injected"
+			if keeps && !stateful {
+				want = "off"
+			}
+			if r.memory() != want || strings.Contains(string(w.last().body), m.ID[:store.ShortID]) != (want == "injected") {
+				t.Errorf("stateful %v, %q: %s, want %s; the upstream got %s", stateful, form, r.memory(), want, w.last().body)
+			}
+			if said := w.session(r.session()).said(); len(said) != 1 {
+				t.Errorf("stateful %v, %q: recorded %v", stateful, form, said)
+			}
+		}
+	}
+}
