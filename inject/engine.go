@@ -116,7 +116,7 @@ type Engine struct {
 	ledger  *ledger
 	recent  *recent
 	times   *timeWords
-	compare comparer
+	merge   func([]*candidate) []line // duplicates and one subject, once
 	models  models
 	secret  []byte
 	null    atomic.Pointer[null]
@@ -138,7 +138,7 @@ func New(cfg Config, src Searcher, led Ledger, journal Journal, log *slog.Logger
 	}
 	return &Engine{
 		cfg: cfg, src: src, journal: journal, ledger: newLedger(led, cfg.Sessions), recent: newRecent(),
-		times: newTimeWords(), compare: newComparer(), models: newModels(cfg.Profiles), secret: secret, log: log, metrics: newMetrics(reg),
+		times: newTimeWords(), merge: newComparer().merge, models: newModels(cfg.Profiles), secret: secret, log: log, metrics: newMetrics(reg),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package inject
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,38 @@ func TestDuplicatesAndTheirGuards(t *testing.T) {
 	} {
 		if got := c.fingerprint(p.a).same(c.fingerprint(p.b)); got != p.same {
 			t.Errorf("same(%q, %q) = %v", p.a, p.b, got)
+		}
+	}
+}
+
+// Whatever the sentence: one number, date, negation or name that differs makes two
+// memories of it, and nothing but its end none.
+func TestOneChangeIsNeverADuplicate(t *testing.T) {
+	c := newComparer()
+	english := strings.Fields("billing service cluster nightly backup bucket harbour crane brake vendor rollout review platform meeting garden window invoice printer kitchen folder")
+	chinese := strings.Fields("部署 备份 集群 计费 服务 起重机 港口 刹车 供应商 评审 平台 会议 花园 窗户 发票 打印机 厨房 文件夹 仓库 列车")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		words, gap := english, " "
+		values := [][2]string{{"8090", "8091"}, {"Monday", "Friday"}, {"three", "four"}, {"Anna", "Boris"}, {"always", "never"}, {"the", "not"}, {"2026-03-01", "2026-03-02"}}
+		if random.IntN(2) == 0 {
+			words, gap = chinese, ""
+			values = [][2]string{{"8090", "8091"}, {"周一", "周五"}, {"三", "四"}, {"张伟", "张玮"}, {"总是", "从不"}, {"", "不"}, {"三月一日", "三月二日"}}
+		}
+		var sentence []string
+		for _, i := range random.Perm(len(words))[:12+random.IntN(8)] {
+			sentence = append(sentence, words[i])
+		}
+		at, value := 1+random.IntN(len(sentence)-1), values[random.IntN(len(values))]
+		with := func(v string) string {
+			return "User " + strings.Join(slices.Insert(slices.Clone(sentence), at, v), gap)
+		}
+		a, b := with(value[0]), with(value[1])
+		if c.fingerprint(a).same(c.fingerprint(b)) || c.fingerprint(b).same(c.fingerprint(a)) {
+			t.Errorf("the same: %q and %q", a, b)
+		}
+		if !c.fingerprint(a).same(c.fingerprint(a+".")) || !c.fingerprint(a+"。").same(c.fingerprint(a)) {
+			t.Errorf("not the same as with a full stop: %q", a)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*st
 			pass = append(pass, cand)
 		}
 	}
-	for _, l := range e.compare.merge(pass) {
+	for _, l := range e.merge(pass) {
 		l.instead = known.instead(l.memory)
 		if verdict := b.add(l); verdict != "" {
 			for _, cand := range pass {
