@@ -95,11 +95,12 @@ func (v *vectors) off() string {
 }
 
 // index is the configuration of an index with or without vectors.
-func (v *vectors) index(st *badgerdb.Store) index.Config {
-	if v == nil {
-		return index.Config{}
+func (v *vectors) index(st *badgerdb.Store, log *slog.Logger) index.Config {
+	cfg := index.Config{Snapshots: st, Log: log}
+	if v != nil {
+		cfg.Vectors = st
 	}
-	return index.Config{Vectors: st}
+	return cfg
 }
 
 // The parts as others see them: without vectors a nil interface, not a nil pointer

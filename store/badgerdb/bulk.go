@@ -8,7 +8,7 @@ import (
 )
 
 // memoryKeys is how many keys one written memory takes at most.
-const memoryKeys = 8
+const memoryKeys = 9
 
 // PutMemories writes many memories, each as [Store.PutMemory] would, and returns
 // what stands then, in their order. They are committed in pieces of under a

@@ -84,6 +84,9 @@ func (e *eraser) run() error {
 	if err != nil {
 		return err
 	}
+	if err := e.s.apply(e.h, &tx{}, func(t *tx) error { return e.s.dropReady(t, at) }); err != nil {
+		return err
+	}
 	if user, ok := e.scope.UserOf(); ok {
 		if err := e.conversations(e.h.at(e.tenant, store.UserScope(user))); err != nil {
 			return err
@@ -98,6 +101,8 @@ func (e *eraser) run() error {
 		{famForgotten, &e.rec.Tombstones, nil},
 		{famText, nil, nil},
 		{famVector, nil, nil},
+		{famReadyPart, nil, nil},
+		{famUnready, nil, nil},
 		{famMemory, &e.rec.Memories, e.memory},
 		{famScope, nil, nil},
 	} {

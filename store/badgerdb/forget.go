@@ -50,6 +50,9 @@ func (s *Store) bury(t *tx, at place, m *store.Memory) error {
 	if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil {
 		return err
 	}
+	if err := s.dropReady(t, at); err != nil {
+		return err
+	}
 	return s.setGone(t, t.h.memory(m.ID))
 }
 
@@ -172,6 +175,9 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory) error {
 		if err := t.del(k); err != nil {
 			return err
 		}
+	}
+	if err := s.dropReady(t, at); err != nil {
+		return err
 	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)
 	return t.dropText(at, m)

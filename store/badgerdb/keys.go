@@ -28,6 +28,9 @@ const (
 	famText      = 'f' // tenant, scope, text                -> id of the memory that says it
 	famVector    = 'q' // tenant, scope, memory              -> its vector
 	famForgotten = 'g' // tenant, scope, text                -> tombstone
+	famReady     = 'N' // tenant, scope                      -> readyRecord: which snapshot of the index is good
+	famReadyPart = 'n' // tenant, scope, snapshot, n         -> part of a snapshot
+	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
 
 	// Without a place: nothing but hashes, numbers and harmless values.
 	famFormat    = 'v' //                            -> formatRecord

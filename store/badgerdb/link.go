@@ -135,6 +135,14 @@ type pair struct {
 }
 
 func (m mover) run() error {
+	for _, at := range []place{m.from, m.to} {
+		if err := m.s.apply(m.h, &tx{}, func(t *tx) error { return m.s.dropReady(t, at) }); err != nil {
+			return err
+		}
+		if err := (&eraser{s: m.s, h: m.h}).wipe(join(famUnready, at[:]), nil, nil); err != nil {
+			return err
+		}
+	}
 	// Heads of exchanges before their parts: the index needs what is in them.
 	for _, family := range []byte{
 		famExchange, famPart, famBegun, famPlaces, famAnchor, famLedger, famWhy, famJob,

@@ -313,9 +313,12 @@ func (s *Store) storeMemory(t *tx, at place, m *store.Memory) error {
 	case store.Active:
 		err = s.clearGone(t, id)
 	}
+	if err != nil {
+		return err
+	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)
 	s.vectors.later(t, m.ID)
-	return err
+	return s.unready(t, at, id)
 }
 
 func memoryIndex(at place, created time.Time, id store.Hash) []byte {

@@ -19,6 +19,7 @@ type state struct {
 	alias    map[string]string   // linked tenants
 	scopes   map[place]struct{}  // that have a record
 	erased   map[place]time.Time // scopes, and until when nothing of them is learned
+	ready    map[place]uint64    // scopes that have a snapshot, and which
 }
 
 // live is a session that is open, has something to reflect, or has a job.
@@ -36,6 +37,7 @@ func newState() state {
 		alias:    map[string]string{},
 		scopes:   map[place]struct{}{},
 		erased:   map[place]time.Time{},
+		ready:    map[place]uint64{},
 	}
 }
 
@@ -79,6 +81,13 @@ func (s *Store) load(v view) (state, error) {
 			return st, fmt.Errorf("read erased scopes: %w", err)
 		}
 		st.erased[place(r.key()[1:])] = at
+	}
+	for r := range v.rows([]byte{famReady}, nil) {
+		var rec readyRecord
+		if err := r.into(&rec); err != nil {
+			return st, fmt.Errorf("read snapshots: %w", err)
+		}
+		st.ready[place(r.key()[1:])] = rec.ID
 	}
 	for r := range v.rows([]byte{famGone}, nil) {
 		st.gone[store.Hash(r.key()[1:])] = struct{}{}

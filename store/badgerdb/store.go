@@ -75,6 +75,8 @@ type Store struct {
 	// aborted are the exchanges that an opening has ended: whoever brings their
 	// real end may be alive, in this process. The write lock guards it.
 	aborted map[string]struct{}
+	// readyDrops counts the snapshots that were dropped; the write lock guards it.
+	readyDrops uint64
 
 	mu     sync.RWMutex
 	off    string // why the store is closed

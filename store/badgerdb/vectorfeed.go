@@ -9,8 +9,12 @@ import (
 	"hindsight/store"
 )
 
-// VectorVersion grows with every change of a scope's vectors. It costs a map look-up.
+// VectorVersion grows with every change of a scope's vectors; it is 0 while no
+// model is in use. It costs a map look-up.
 func (s *Store) VectorVersion(tenant string, sc store.Scope) uint64 {
+	if s.vectors.used() == 0 {
+		return 0
+	}
 	return s.vectors.feed.version(scopeName{s.tenant(tenant), sc})
 }
 

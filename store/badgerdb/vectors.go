@@ -286,13 +286,16 @@ func (s *Store) PutVectors(_ context.Context, mems []store.Memory, values [][]fl
 				continue
 			}
 			plain := appendVector(nil, m.ID, values[i])
-			if err := t.room(len(plain)+200, 1); err != nil {
+			if err := t.room(len(plain)+300, 2); err != nil {
 				return err
 			}
 			if err := t.putPlain(vectorKey(at, t.h.memory(m.ID)), plain, mark, 0); err != nil {
 				return err
 			}
 			s.vectors.feed.later(t, m.Tenant, m.Scope, m.ID)
+			if err := s.unready(t, at, t.h.memory(m.ID)); err != nil {
+				return err
+			}
 		}
 		return nil
 	}))
@@ -307,7 +310,7 @@ func (s *Store) dropVector(t *tx, at place, m *store.Memory) error {
 		return err
 	}
 	s.vectors.feed.later(t, m.Tenant, m.Scope, m.ID)
-	return t.del(key)
+	return t.del(key) // its memory's change is noted
 }
 
 // CountVectors counts the memories that have a vector of the model in use, and

@@ -57,5 +57,5 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		s = newScope(mems, 1)
 	}
-	b.ReportMetric(float64(s.size())/float64(len(mems)), "bytes/memory")
+	b.ReportMetric(float64(s.bytes)/float64(len(mems)), "bytes/memory")
 }

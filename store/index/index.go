@@ -3,7 +3,8 @@
 // serves all tenants: it loads a scope when it is first searched, follows it
 // from then on (every search asks the source for the scope's version and takes
 // over what changed), and drops the scopes that were searched longest ago when
-// all together exceed its byte budget. It is exact: every memory that shares a
+// all together exceed its byte budget. Of a large scope at rest it keeps a snapshot
+// (see [Snapshots]), so that loading it again is one read. It is exact: every memory that shares a
 // term with the query is scored, and with a vector in the query every memory. One
 // without a vector is found by its words.
 //
@@ -19,7 +20,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"time"
 
 	"hindsight/store"
 )
@@ -49,23 +52,35 @@ type Config struct {
 	Budget int
 	// Vectors gives the memories' vectors; nil: words alone.
 	Vectors Vectors
+	// Snapshots keeps scopes ready to be searched; nil: they are analysed whenever
+	// they are loaded.
+	Snapshots Snapshots
+	// Rest is how long a scope must not have changed before a snapshot of it is
+	// written; 0 means 2 s.
+	Rest time.Duration
+	Log  *slog.Logger // nil: discard
 }
 
 // Index is safe for concurrent use.
 type Index struct {
-	budget  int
-	src     Source
-	vectors Vectors
+	budget    int
+	src       Source
+	vectors   Vectors
+	snapshots Snapshots
+	log       *slog.Logger
+	evicted   chan *slot // without a snapshot that is due
 
 	ctx    context.Context // of loads: a load outlives the request that began it, not the index
 	cancel context.CancelFunc
-	loads  sync.WaitGroup
+	work   sync.WaitGroup // loads and the keeping of snapshots
 
 	mu     sync.Mutex // guards what follows; never held together with a scope's lock
 	closed bool
 	slots  map[slotKey]*slot
 	recent *list.List // of *slot, the last searched in front
 	used   int        // bytes of all slots
+	// changed are the slots to be looked at for a snapshot.
+	changed map[*slot]struct{}
 
 	scratch sync.Pool // of *scratch
 }
@@ -83,6 +98,7 @@ type slot struct {
 	scope *scope
 	err   error
 	bytes int // what it counts in Index.used
+	noted int // its scope's unsaved changes when it was last settled
 }
 
 // errClosed is the error of a search after Close.
@@ -93,21 +109,32 @@ func New(cfg Config, src Source) *Index {
 	if cfg.Budget <= 0 {
 		cfg.Budget = DefaultBudget
 	}
+	if cfg.Rest <= 0 {
+		cfg.Rest = 2 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Index{
-		budget: cfg.Budget, src: src, vectors: cfg.Vectors, ctx: ctx, cancel: cancel,
-		slots: make(map[slotKey]*slot), recent: list.New(),
+	x := &Index{
+		budget: cfg.Budget, src: src, vectors: cfg.Vectors, snapshots: cfg.Snapshots, log: cfg.Log, evicted: make(chan *slot, 1),
+		ctx: ctx, cancel: cancel,
+		slots: make(map[slotKey]*slot), recent: list.New(), changed: make(map[*slot]struct{}),
 		scratch: sync.Pool{New: func() any { return new(scratch) }},
 	}
+	if x.snapshots != nil {
+		x.work.Go(func() { x.keep(cfg.Rest) })
+	}
+	return x
 }
 
-// Close ends loads that are under way and waits for them.
+// Close ends loads and snapshots that are under way and waits for them.
 func (x *Index) Close() {
 	x.mu.Lock()
 	x.closed = true
 	x.mu.Unlock()
 	x.cancel()
-	x.loads.Wait()
+	x.work.Wait()
 }
 
 // open returns the scope as it is now, loaded if it wasn't. When ctx ends
@@ -147,12 +174,16 @@ func (x *Index) slot(key slotKey) (*slot, error) {
 	s := &slot{key: key, ready: make(chan struct{})}
 	s.elem = x.recent.PushFront(s)
 	x.slots[key] = s
-	x.loads.Go(func() { x.load(s) })
+	x.work.Go(func() { x.load(s) })
 	return s, nil
 }
 
 func (x *Index) load(s *slot) {
 	defer close(s.ready)
+	if sc, ok := x.restore(s.key); ok {
+		s.scope = sc
+		return
+	}
 	// A vector that comes after this is a change; its memory may be one too.
 	seen := uint64(0)
 	if x.vectors != nil {
@@ -161,7 +192,7 @@ func (x *Index) load(s *slot) {
 	mems, version, err := x.src.ScopeMemories(x.ctx, s.key.tenant, s.key.scope)
 	if err == nil {
 		s.scope = newScope(mems, version)
-		s.scope.seen = seen
+		s.scope.seen, s.scope.unsaved = seen, len(mems)
 		if x.vectors != nil {
 			_, err = x.vectors.ScopeVectors(x.ctx, s.key.tenant, s.key.scope, s.scope.embed)
 		}
@@ -183,6 +214,7 @@ func (x *Index) remove(s *slot) {
 		return
 	}
 	delete(x.slots, s.key)
+	delete(x.changed, s)
 	x.recent.Remove(s.elem)
 	x.used -= s.bytes
 }
@@ -190,18 +222,28 @@ func (x *Index) remove(s *slot) {
 // settle books the scope's size and evicts others until all fit. Searches that
 // still hold an evicted scope finish on it.
 func (x *Index) settle(s *slot) {
-	bytes := s.scope.size()
+	bytes, docs, unsaved := s.scope.size()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.slots[s.key] != s {
 		return
 	}
+	if x.snapshots != nil && docs >= leastKept && unsaved != s.noted {
+		x.changed[s] = struct{}{}
+	}
+	s.noted = unsaved
 	x.used += bytes - s.bytes
 	s.bytes = bytes
 	for x.used > x.budget {
 		last := x.recent.Back().Value.(*slot)
 		if last == s {
 			return
+		}
+		if _, ok := x.changed[last]; ok {
+			select {
+			case x.evicted <- last: // or it would be analysed at each opening
+			default: // one at a time: it is in memory until then
+			}
 		}
 		x.remove(last)
 	}

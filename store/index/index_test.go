@@ -249,7 +249,7 @@ func TestBudgetEvictsTheLeastRecentlyUsed(t *testing.T) {
 			s.put(m)
 		}
 	}
-	one := newScope(s.mems["user:1"], 0).size()
+	one := newScope(s.mems["user:1"], 0).bytes
 	x := open(t, Config{Budget: 2*one + one/2}, s)
 	for _, i := range []int{0, 1, 0, 2, 0} { // 2 evicts 1, not 0
 		ids(t, x, ask("note", scopes[i]))

@@ -33,6 +33,8 @@ type scope struct {
 	byID   map[string]uint32
 	dead   int
 	bytes  int
+	// unsaved counts the changes that the last snapshot doesn't show.
+	unsaved int
 
 	// total and count give the mean length of a field over active memories.
 	total, count [fields]int
@@ -76,11 +78,17 @@ type turnKey struct {
 	turn int
 }
 
-func newScope(mems []store.Memory, version uint64) *scope {
-	s := &scope{
-		version: version, terms: make(map[string]uint32), docs: make([]doc, 0, len(mems)), byID: make(map[string]uint32, len(mems)),
+// emptyScope has room for n memories.
+func emptyScope(n int) *scope {
+	return &scope{
+		terms: make(map[string]uint32), docs: make([]doc, 0, n), byID: make(map[string]uint32, n),
 		groups: make(map[turnKey]uint32), sessions: make(map[string]uint32),
 	}
+}
+
+func newScope(mems []store.Memory, version uint64) *scope {
+	s := emptyScope(len(mems))
+	s.version = version
 	a := &analyser{memo: make(map[string]string, 4096)}
 	for i := range mems {
 		s.put(a, mems[i])
@@ -140,10 +148,12 @@ func (s *scope) refresh(src Source, vec Vectors, key slotKey) bool {
 			s.put(a, mems[i])
 		}
 		s.version = version
+		s.unsaved += len(mems)
 	}
 	for _, v := range fresh {
 		s.embed(v.id, v.values)
 	}
+	s.unsaved += len(fresh)
 	if s.dead > 1000 && s.dead > len(s.docs)/3 {
 		s.sweep()
 	}
@@ -180,10 +190,10 @@ func (s *scope) countVectors() {
 	s.vectorBytes = is
 }
 
-func (s *scope) size() int {
+func (s *scope) size() (bytes, docs, unsaved int) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.bytes
+	return s.bytes, len(s.docs) - s.dead, s.unsaved
 }
 
 // put adds a memory or replaces the one of the same id. Only active and
@@ -217,18 +227,24 @@ func (s *scope) put(a *analyser, m store.Memory) {
 			e.Context = "" // indexed; the store keeps it
 		}
 	}
+	s.join(&d, &m)
+}
+
+// join adds a document, whose words are posted, for a memory that is kept as it is.
+func (s *scope) join(d *doc, m *store.Memory) {
+	n := uint32(len(s.docs))
 	if len(m.Evidence) > 0 && m.Evidence[0].Session != "" {
-		s.place(&d, m.Evidence[0])
+		s.place(d, m.Evidence[0])
 	}
 	if d.group != none {
 		s.turns[d.group].docs = append(s.turns[d.group].docs, n)
 	}
-	d.mem, d.active, d.standing = &m, m.State == store.Active, m.Standing
+	d.mem, d.active, d.standing = m, m.State == store.Active, m.Standing
 	d.timed = !m.ValidFrom.IsZero() || !m.ValidTo.IsZero()
-	s.docs = append(s.docs, d)
+	s.docs = append(s.docs, *d)
 	s.byID[m.ID] = n
-	s.count1(&d, 1)
-	s.bytes += weight(&m)
+	s.count1(d, 1)
+	s.bytes += weight(m)
 }
 
 // kill takes a memory away and returns its vector's slot if it is also that of
@@ -337,57 +353,4 @@ func (s *scope) place(d *doc, e store.Evidence) {
 		s.bytes += 48
 	}
 	d.group = g
-}
-
-// sweep takes dead memories out of every list and numbers the rest anew.
-func (s *scope) sweep() {
-	number := make([]uint32, len(s.docs))
-	kept := s.docs[:0]
-	for i, d := range s.docs {
-		number[i] = none
-		if d.mem != nil {
-			number[i] = uint32(len(kept))
-			s.byID[d.mem.ID] = number[i]
-			kept = append(kept, d)
-		}
-	}
-	clear(s.docs[len(kept):])
-	for g := range s.turns {
-		docs := s.turns[g].docs[:0]
-		for _, n := range s.turns[g].docs {
-			if number[n] != none {
-				docs = append(docs, number[n])
-			}
-		}
-		s.turns[g].docs = docs
-	}
-	s.docs, s.dead = kept, 0
-	for slot, n := range s.vectors.doc {
-		if n != none {
-			s.vectors.doc[slot] = number[n]
-		}
-	}
-	for t, l := range s.lists {
-		live := l[:0]
-		for _, p := range l {
-			if n := number[p.doc]; n != none {
-				p.doc = n
-				live = append(live, p)
-			}
-		}
-		s.bytes -= 8 * (len(l) - len(live))
-		s.lists[t] = live
-	}
-}
-
-// weight estimates what a memory itself takes in bytes.
-func weight(m *store.Memory) int {
-	n := 640 + len(m.ID) + len(m.Text) + len(m.Subject) + len(m.Scenario)
-	for i := range m.Evidence {
-		n += 120 + len(m.Evidence[i].Quote) + len(m.Evidence[i].Session)
-	}
-	for k, v := range m.Metadata {
-		n += 64 + len(k) + len(v)
-	}
-	return n
 }

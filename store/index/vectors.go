@@ -11,7 +11,8 @@ import (
 // are called concurrently. values belong to the source and may change when take
 // returns.
 type Vectors interface {
-	// VectorVersion is a number that grows with every change of the scope's vectors.
+	// VectorVersion is a number that grows with every change of the scope's vectors;
+	// 0 while none can be given, because no model is in use yet.
 	VectorVersion(tenant string, sc store.Scope) uint64
 	// ScopeVectors gives all of a scope, and the version that they show.
 	ScopeVectors(ctx context.Context, tenant string, sc store.Scope, take func(id string, values []float32)) (uint64, error)
