@@ -109,6 +109,15 @@ func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(b.dir, "filled"))); err != nil {
 		return nil, fmt.Errorf("copy the benchmark's memories: %w", err)
 	}
+	p, err := b.serveOn(ctx, dir)
+	if err == nil {
+		p.dir = dir
+	}
+	return p, err
+}
+
+// serveOn starts Hindsight on a data directory.
+func (b *benchStack) serveOn(ctx context.Context, dir string) (*benchProcess, error) {
 	admin, err := anyAddress()
 	if err != nil {
 		return nil, err
@@ -120,7 +129,7 @@ func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.admin, p.gentle, p.dir = "http://"+admin, true, dir
+	p.admin, p.gentle = "http://"+admin, true
 	return p, until(ctx, "memory isn't on", func() bool {
 		body, err := fetch(ctx, http.MethodGet, p.admin+"/readyz", "")
 		return err == nil && strings.Contains(string(body), `"memory":"on"`)

@@ -98,7 +98,7 @@ func openRecallBench(ctx context.Context, a *app, files []string, sessions int, 
 		}
 		b.embedder = newAsked(v.model, sweep)
 	}
-	ic := v.index(b.store, nil)
+	ic := v.index(b.store, nil, nil)
 	ic.Budget = 1 << 30 // all of the data: what is measured is not the loading
 	b.index = index.New(ic, b.store)
 	b.ends = append(b.ends, b.index.Close)

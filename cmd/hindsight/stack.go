@@ -103,7 +103,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.vectors, err = newVectors(cfg, s.store, func(ctx context.Context) error { return engine.Warm(ctx) }, s.log, reg); err != nil {
 		return err
 	}
-	s.index = index.New(s.vectors.index(s.store, s.log), s.store)
+	s.index = index.New(s.vectors.index(s.store, s.log, reg), s.store)
 	engine, err = inject.New(inject.Config{
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
 		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),

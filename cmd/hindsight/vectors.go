@@ -95,8 +95,8 @@ func (v *vectors) off() string {
 }
 
 // index is the configuration of an index with or without vectors.
-func (v *vectors) index(st *badgerdb.Store, log *slog.Logger) index.Config {
-	cfg := index.Config{Snapshots: st, Log: log}
+func (v *vectors) index(st *badgerdb.Store, log *slog.Logger, reg prometheus.Registerer) index.Config {
+	cfg := index.Config{Snapshots: st, Log: log, Reg: reg}
 	if v != nil {
 		cfg.Vectors = st
 	}

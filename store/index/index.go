@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hindsight/store"
 )
 
@@ -58,7 +60,8 @@ type Config struct {
 	// Rest is how long a scope must not have changed before a snapshot of it is
 	// written; 0 means 2 s.
 	Rest time.Duration
-	Log  *slog.Logger // nil: discard
+	Log  *slog.Logger          // nil: discard
+	Reg  prometheus.Registerer // nil: no metrics
 }
 
 // Index is safe for concurrent use.
@@ -68,6 +71,7 @@ type Index struct {
 	vectors   Vectors
 	snapshots Snapshots
 	log       *slog.Logger
+	metrics   *metrics
 	evicted   chan *slot // without a snapshot that is due
 
 	ctx    context.Context // of loads: a load outlives the request that began it, not the index
@@ -122,6 +126,7 @@ func New(cfg Config, src Source) *Index {
 		slots: make(map[slotKey]*slot), recent: list.New(), changed: make(map[*slot]struct{}),
 		scratch: sync.Pool{New: func() any { return new(scratch) }},
 	}
+	x.metrics = newMetrics(cfg.Reg, x)
 	if x.snapshots != nil {
 		x.work.Go(func() { x.keep(cfg.Rest) })
 	}
@@ -182,8 +187,10 @@ func (x *Index) load(s *slot) {
 	defer close(s.ready)
 	if sc, ok := x.restore(s.key); ok {
 		s.scope = sc
+		x.metrics.loads.WithLabelValues("snapshot").Inc()
 		return
 	}
+	x.metrics.loads.WithLabelValues("memories").Inc()
 	// A vector that comes after this is a change; its memory may be one too.
 	seen := uint64(0)
 	if x.vectors != nil {
