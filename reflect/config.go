@@ -42,11 +42,18 @@ type Records interface {
 	Memory(ctx context.Context, id string) (store.Memory, error)
 }
 
+// Notes is what is done at once, because a user asked for it.
+type Notes interface {
+	Note(ctx context.Context, o store.Owner, out store.Outcome) (store.Job, error)
+	ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error)
+}
+
 // Store is what the runner needs of a store.
 type Store interface {
 	Queue
 	Verdicts
 	Records
+	Notes
 }
 
 // Credentials lends the credential with which a session was recorded, while

@@ -20,6 +20,7 @@ type metrics struct {
 	written *prometheus.CounterVec
 	dropped *prometheus.CounterVec
 	verdict *prometheus.CounterVec
+	asked   *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -34,9 +35,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		written: counter("memories_total", "Memories that reflection wrote or changed.", "change"),
 		dropped: counter("dropped_total", "Statements that reflection threw away.", "reason"),
 		verdict: counter("verdicts_total", "What reflection said of injected memories.", "verdict"),
+		asked:   counter("asked_total", "What users asked for in a conversation: memories noted and forgotten at once, and requests to forget everything, which the command line does.", "what"),
 	}
 	if reg != nil {
-		reg.MustRegister(m.calls, m.seconds, m.tokens, m.dead, m.written, m.dropped, m.verdict)
+		reg.MustRegister(m.calls, m.seconds, m.tokens, m.dead, m.written, m.dropped, m.verdict, m.asked)
 	}
 	return m
 }

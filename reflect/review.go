@@ -40,7 +40,11 @@ func (r *Runner) review(ctx context.Context, j store.Job) (*review, error) {
 		return nil, fmt.Errorf("read the session's exchanges: %w", err)
 	}
 	v := &review{session: s, instructions: r.cfg.Instructions}
-	v.events, v.dropped = extract.Keepable(r.events(s, all, j.To))
+	events := r.events(s, all, j.To)
+	if err := r.forget(ctx, j.Owner, events); err != nil {
+		return nil, err
+	}
+	v.events, v.dropped = extract.Keepable(events)
 	if len(v.events) == 0 {
 		return v, nil
 	}

@@ -43,6 +43,7 @@ type Runner struct {
 	met   *metrics
 	claim string // names this runner in the leases that it holds
 	wake  chan struct{}
+	heard chan asked // what users ask for, to be done at once
 
 	// settle lets one job at a time compare with the memories that exist and
 	// write: two sessions of a user that taught the same thing at once must not
@@ -61,6 +62,7 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	return &Runner{
 		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
 		met: newMetrics(cfg.Reg), claim: rand.Text(), wake: make(chan struct{}, 1),
+		heard: make(chan asked, heardAtOnce),
 	}, nil
 }
 
@@ -81,6 +83,7 @@ func (r *Runner) Wake() {
 func (r *Runner) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	defer workers.Wait()
+	workers.Go(func() { r.listen(ctx) })
 	tick := time.NewTicker(r.cfg.Tick)
 	defer tick.Stop()
 	free := make(chan struct{}, r.cfg.Workers)

@@ -7,19 +7,24 @@ import (
 	"hindsight/store"
 )
 
-// ended records exchanges and tells reflection of sessions that their clients
-// ended, once that is on disk: they needn't wait for the next tick.
+// ended records exchanges, lets reflection hear what users ask for in them, and
+// tells it of sessions that their clients ended, once that is on disk: they
+// needn't wait for the next tick.
 type ended struct {
 	proxy.Recorder
-	news chan struct{} // one that nobody has heard yet is enough
+	heard func(*store.Exchange)
+	news  chan struct{} // one that nobody has heard yet is enough
 }
 
 var _ proxy.Recorder = ended{}
 
-func newEnded(r proxy.Recorder) ended { return ended{r, make(chan struct{}, 1)} }
+func newEnded(r proxy.Recorder, heard func(*store.Exchange)) ended {
+	return ended{r, heard, make(chan struct{}, 1)}
+}
 
 // Finish never blocks.
 func (e ended) Finish(x *store.Exchange) {
+	e.heard(x) // before: what is recorded belongs to the recorder
 	e.Recorder.Finish(x)
 	if !x.SessionInfo.End {
 		return

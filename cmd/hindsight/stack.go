@@ -112,7 +112,6 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
-	s.records = newEnded(s.store)
 	rules, err := clientRules(cfg)
 	if err != nil {
 		return err
@@ -120,10 +119,11 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.tracker, err = newTracker(cfg, rules, s.store, s.log, reg); err != nil {
 		return err
 	}
-	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
+	if s.runner, err = newRunner(cfg, s.store, lent{s.tracker, s.store}, s.log, reg); err != nil {
 		return err
 	}
-	if s.runner, err = newRunner(cfg, s.store, lent{s.tracker, s.store}, s.log, reg); err != nil {
+	s.records = newEnded(s.store, s.runner.Heard)
+	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
 		return err
 	}
 	s.api = admin.New(admin.Config{

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +16,9 @@ import (
 
 // tenantsCmd is `hindsight tenants`.
 type tenantsCmd struct {
-	List tenantsList `cmd:"" help:"List tenants and their scopes."`
-	Link tenantsLink `cmd:"" help:"Let a tenant go on in another, after its credential was rotated."`
+	List  tenantsList  `cmd:"" help:"List tenants and their scopes."`
+	Link  tenantsLink  `cmd:"" help:"Let a tenant go on in another, after its credential was rotated."`
+	Erase tenantsErase `cmd:"" help:"Erase everything of a scope: memories, sessions and what was injected."`
 }
 
 const tenantsPath = "/api/v1/tenants"
@@ -67,4 +70,56 @@ func (c *tenantsLink) Run(ctx context.Context, a *app) error {
 	return a.call(ctx, c.reach, http.MethodPost, tenantsPath+"/link", nil, body, nil, func() error {
 		return a.say("%s now goes on in %s.", c.From, c.To)
 	})
+}
+
+type tenantsErase struct {
+	reach
+	Scope string `required:"" placeholder:"SCOPE" help:"The scope, for example user:alice; its agents' parts go with it."`
+	Yes   bool   `help:"Do it. Nothing brings it back."`
+}
+
+// Run erases it and prints the receipt.
+func (c *tenantsErase) Run(ctx context.Context, a *app) (err error) {
+	if !c.Yes {
+		return &failure{wrong: "nothing was erased", next: "Say --yes to erase everything of " + c.Scope + " for good.", code: exitUsage}
+	}
+	cl, err := a.client(ctx, c.reach)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cl.close()) }()
+	tenant := c.Tenant
+	if tenant == "" {
+		if tenant, err = onlyTenant(ctx, cl); err != nil {
+			return err
+		}
+	}
+	var r store.Receipt
+	path := tenantsPath + "/" + url.PathEscape(tenant) + "/scopes/" + url.PathEscape(c.Scope)
+	if _, err := cl.do(ctx, http.MethodDelete, path, nil, nil, &r); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	n := strconv.Itoa
+	return a.printFields([][2]string{
+		{"tenant", r.Tenant}, {"scope", string(r.Scope)}, {"memories", n(r.Memories)}, {"revisions", n(r.Revisions)},
+		{"sessions", n(r.Sessions)}, {"exchanges", n(r.Exchanges)}, {"injected blocks", n(r.Ledger)},
+		{"recall records", n(r.Why)}, {"reflections", n(r.Jobs)}, {"anchors", n(r.Anchors)}, {"places", n(r.Places)}, {"tombstones", n(r.Tombstones)},
+	}...)
+}
+
+// onlyTenant is the tenant that needn't be named.
+func onlyTenant(ctx context.Context, cl *client) (string, error) {
+	var all struct {
+		Tenants []store.Tenant `json:"tenants"`
+	}
+	if _, err := cl.do(ctx, http.MethodGet, tenantsPath, nil, nil, &all); err != nil {
+		return "", err
+	}
+	if len(all.Tenants) != 1 {
+		return "", &failure{wrong: fmt.Sprintf("--tenant is missing, and there are %d", len(all.Tenants)), next: "hindsight tenants list shows them.", code: exitUsage}
+	}
+	return all.Tenants[0].ID, nil
 }

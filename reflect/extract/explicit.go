@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -80,6 +82,9 @@ func explicit(m Material) Result {
 	return res
 }
 
+// Asked is what the user asked to remember in these events, in so many words.
+func Asked(m Material) Result { return explicit(m) }
+
 // refused screens a text of the user's own.
 func refused(text string) string {
 	switch {
@@ -92,9 +97,25 @@ func refused(text string) string {
 }
 
 // Keepable leaves out the turns that the user asked not to remember, with
-// everything in them. A message that holds nothing but the request means the
-// turn before it.
+// everything in them: a message that holds nothing but the request means the
+// turn before it. Of what is to be forgotten nothing that was said before is
+// material either, nor is the request.
 func Keepable(events []Event) (kept []Event, dropped []store.Dropped) {
+	out := keptOut(events)
+	maps.Copy(out, forgotten(events))
+	if len(out) == 0 {
+		return events, nil
+	}
+	for _, e := range events {
+		if !out[e.Turn] {
+			kept = append(kept, e)
+		}
+	}
+	return kept, []store.Dropped{{Reason: KeptOut}}
+}
+
+// keptOut are the turns that the user asked not to remember.
+func keptOut(events []Event) map[int]bool {
 	out := map[int]bool{}
 	for _, e := range events {
 		if e.Role != User || e.Untrusted {
@@ -112,13 +133,34 @@ func Keepable(events []Event) (kept []Event, dropped []store.Dropped) {
 			}
 		}
 	}
-	if len(out) == 0 {
-		return events, nil
-	}
-	for _, e := range events {
-		if !out[e.Turn] {
-			kept = append(kept, e)
+	return out
+}
+
+// forgotten are the turns that ask to forget something, and those before in
+// which it was said.
+func forgotten(events []Event) map[int]bool {
+	out := map[int]bool{}
+	for i, e := range events {
+		if e.Role != User || e.Untrusted {
+			continue
+		}
+		for _, f := range Forgets(e.Text) {
+			out[e.Turn] = true
+			for _, before := range events[:i] {
+				if !f.All && slices.ContainsFunc(sentences(before.Text), f.Fits) {
+					out[before.Turn] = true
+				}
+			}
 		}
 	}
-	return kept, []store.Dropped{{Reason: KeptOut}}
+	return out
+}
+
+// mayAsk holds the words without which nothing is asked for.
+var mayAsk = regexp.MustCompile(`(?i)remember|memor|forget|keep in mind|bear in mind|\bnote\b|记|忘|删除关于|删掉关于|清除关于`)
+
+// MayAsk says cheaply whether a message can ask to remember or forget
+// something; most don't.
+func MayAsk(text string) bool {
+	return len(text) <= 4*longMessage && mayAsk.MatchString(text)
 }

@@ -64,6 +64,21 @@ func (s *Store) Apply(_ context.Context, j store.Job, out store.Outcome) (store.
 	return j, wrap("apply reflection", err)
 }
 
+// Note takes what a user asked to remember, as [Store.Apply] takes an outcome, but
+// outside any reflection: no cursor moves and no job ends. The job that it
+// returns holds what was kept and dropped, and is kept nowhere.
+func (s *Store) Note(_ context.Context, o store.Owner, out store.Outcome) (store.Job, error) {
+	j := store.Job{Owner: o}
+	if err := s.roomToWrite(); err != nil {
+		return j, err
+	}
+	err := s.change(func(t *tx) error {
+		j.Owner.Tenant = s.tenant(o.Tenant)
+		return s.applyMemories(t, &j, out)
+	})
+	return j, wrap("note what was asked for", err)
+}
+
 // covered says whether the cursor is past a job that isn't done.
 func covered(x *store.Session, j *store.Job) bool { return x.Cursor >= j.To && j.To > j.From }
 
