@@ -32,7 +32,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: store.Product + "_reflect_call_seconds", Help: "Time of a model call.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
 		tokens:  counter("tokens_total", "Tokens of model calls by the server's count.", "direction"),
 		dead:    prometheus.NewCounter(prometheus.CounterOpts{Name: store.Product + "_reflect_dead_letters_total", Help: "Reflections that were given up."}),
-		written: counter("memories_total", "Memories that reflection wrote or changed.", "change"),
+		written: counter("memories_total", "What became of statements: new, revised (a memory's fuller form), superseded (what no longer holds), duplicate (known already, its evidence joined).", "change"),
 		dropped: counter("dropped_total", "Statements that reflection threw away.", "reason"),
 		verdict: counter("verdicts_total", "What reflection said of injected memories.", "verdict"),
 		asked:   counter("asked_total", "What users asked for in a conversation: memories noted and forgotten at once, and requests to forget everything, which the command line does.", "what"),
@@ -59,15 +59,15 @@ func (m *metrics) called(err error, took time.Duration, a llm.Answer) {
 
 func (m *metrics) applied(out store.Outcome, done store.Job) {
 	for _, x := range out.Memories {
-		change := "confirmed"
 		switch {
 		case x.State == store.Superseded:
-			change = "superseded"
+			m.written.WithLabelValues("superseded").Inc()
 		case x.Revision == 0:
-			change = "new"
+			m.written.WithLabelValues("new").Inc()
 		}
-		m.written.WithLabelValues(change).Inc()
 	}
+	m.written.WithLabelValues("revised").Add(float64(out.Revised))
+	m.written.WithLabelValues("duplicate").Add(float64(out.Merged))
 	for _, d := range done.Dropped {
 		m.dropped.WithLabelValues(d.Reason).Inc()
 	}

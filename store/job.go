@@ -64,6 +64,9 @@ type Outcome struct {
 	Dropped  []Dropped
 	Verdicts []Verdict
 	Strategy string
+	// Merged counts the statements that were known already, Revised those that
+	// gave a memory a fuller form.
+	Merged, Revised int
 	// Dead, if set, ends the job as a dead letter with this reason instead of
 	// done: the model could not be asked, and Memories are what rules found.
 	Dead string

@@ -109,6 +109,11 @@ type Memory struct {
 	Metadata     map[string]string `json:"metadata"`
 	Revision     int               `json:"revision"`
 	Change       Change            `json:"change,omitzero"`
+	// About names what a memory gives the value of, where a person has one such
+	// value at a time ("home"): of several active memories of a scope about one
+	// thing only the last by [Order] holds. Not part of the contract; the
+	// management API leaves it out.
+	About string `json:"about,omitempty"`
 }
 
 // Change says what made a memory's present revision.

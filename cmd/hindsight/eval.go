@@ -18,6 +18,7 @@ type evalCmd struct {
 	Tune    evalTuneCmd    `cmd:"" help:"Try settings of the gate on labelled questions, and propose one."`
 	Reflect evalReflectCmd `cmd:"" help:"Hold reflection against conversations whose answer is known."`
 	Harm    evalHarmCmd    `cmd:"" help:"Ask a model eighty tasks with and without notes, and look for what the notes spoil."`
+	Pairs   evalPairsCmd   `cmd:"" help:"Count which of 400 pairs of statements, updates and paraphrases, become one memory: without a model and with scripted ones."`
 	Clients evalClientsCmd `cmd:"" help:"Replay captured requests of real clients and check whose they are, which conversation, and what a person typed."`
 }
 

@@ -80,6 +80,20 @@ func State(s string, correcting bool) Statement {
 	return st
 }
 
+// Thing names what a sentence of a person gives the value of, where there is
+// one such value at a time ("slot home"), or "". Of two sentences with one
+// thing the later replaces the earlier.
+func Thing(s string) string {
+	plain := bare(s)
+	if n := slot(plain); n != "" {
+		return "slot " + n
+	}
+	if m := mask(plain); m != "" {
+		return "value " + m
+	}
+	return ""
+}
+
 // bare is a sentence without what introduces it and what it isn't about.
 func bare(s string) string {
 	return strings.TrimRight(wording.Uncontrasted(headless(s)), " .!。！")

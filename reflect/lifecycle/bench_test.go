@@ -20,7 +20,7 @@ func BenchmarkFit(b *testing.B) {
 	}
 	for i := range extract.MaxMemories {
 		text := fmt.Sprintf("My machine %d is %d years old.", i, i+3)
-		in.Found.Candidates = append(in.Found.Candidates, extract.Candidate{Type: store.UserFact, Text: text, Quote: text, By: store.ByUser, Time: monday})
+		in.Found.Candidates = append(in.Found.Candidates, extract.Candidate{Type: store.UserFact, Text: text, Quote: text, By: store.ByUser, Time: monday.AddDate(0, 0, 1)})
 	}
 	for b.Loop() {
 		Fit(in)

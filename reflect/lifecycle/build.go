@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -22,8 +23,12 @@ func (f *fit) memory(c extract.Candidate) store.Memory {
 		// Said, taken back and said again in one session: a statement of its own.
 		id = store.MemoryID(j.Owner.Tenant, scope, j.Session, j.From, j.To, c.Subject+"#"+strconv.Itoa(c.Turn), store.Fold(c.Text))
 	}
+	about := ""
+	if c.By == store.ByUser && c.Type != store.EventType {
+		about = extract.Thing(c.Quote)
+	}
 	return store.Memory{
-		ID:     id,
+		ID: id, About: about,
 		Tenant: j.Owner.Tenant, Scope: scope, Layer: store.LayerOf(c.Type), Type: c.Type,
 		Text: c.Text, Subject: c.Subject, Scenario: c.Scenario,
 		Importance: c.Importance, Confidence: c.Confidence, Standing: c.Standing,
@@ -34,15 +39,15 @@ func (f *fit) memory(c extract.Candidate) store.Memory {
 	}
 }
 
-// latest is when a memory was last stated.
-func latest(m store.Memory) time.Time {
-	at := m.CreatedAt
-	for i, e := range m.Evidence {
-		if i == 0 || e.Time.After(at) {
-			at = e.Time
-		}
+// after says whether a memory was stated after another, by event time, turn
+// and id. What stands in one turn of one session is in its order already.
+func after(o, m store.Memory) bool {
+	at, turn := o.Stated()
+	t, n := m.Stated()
+	if at.Equal(t) && turn == n && len(o.Evidence) > 0 && o.Evidence[len(o.Evidence)-1].Session == m.Evidence[0].Session {
+		return false
 	}
-	return at
+	return cmp.Or(at.Compare(t), cmp.Compare(turn, n), cmp.Compare(o.ID, m.ID)) > 0
 }
 
 func later(a, b time.Time) time.Time {

@@ -33,15 +33,15 @@ const maxEvidence = 20
 // memory that it was given.
 const OwnOutput = "own_output"
 
-// Known is the reason for dropping what is older than what is known.
-const Known = "older"
-
 // Input is what one look back found and what is there already.
 type Input struct {
 	Job      store.Job
 	Found    extract.Result
 	Injected []store.Memory // what the session was given
 	Existing []store.Memory // all memories of the owner's scopes
+	// Near lists by a candidate's text the ids of memories that are near it by
+	// meaning; nil where there are no vectors.
+	Near     map[string][]string
 	Strategy string
 	Now      time.Time
 }
@@ -54,8 +54,11 @@ func Fit(in Input) store.Outcome {
 	f.out.Dropped = in.Found.Dropped
 	f.out.Verdicts = in.Found.Verdicts
 	for _, m := range in.Existing {
-		if m.State == store.Active {
+		switch m.State {
+		case store.Active:
 			f.live = append(f.live, m)
+		case store.Superseded:
+			f.past = append(f.past, m)
 		}
 	}
 	f.verdicts()
@@ -69,6 +72,7 @@ func Fit(in Input) store.Outcome {
 type fit struct {
 	in      Input
 	live    []store.Memory               // active ones, this outcome's changes included
+	past    []store.Memory               // superseded ones, likewise
 	fresh   []store.Memory               // new ones
 	touched []store.Memory               // existing ones that change
 	changed map[string]int               // index in touched by id
@@ -96,7 +100,8 @@ func inOrder(found []extract.Candidate) []extract.Candidate {
 	return out
 }
 
-// place finds a candidate's place.
+// place finds a candidate's place: known already, a fuller form of what is
+// known, said before something that makes it untrue, or new.
 func (f *fit) place(c extract.Candidate) {
 	if c.By != store.ByUser && f.repeats(c) {
 		f.drop(c, OwnOutput)
@@ -104,59 +109,115 @@ func (f *fit) place(c extract.Candidate) {
 	}
 	m := f.memory(c)
 	if i := f.twin(m, c); i >= 0 {
-		f.join(i, m)
+		f.join(f.live[i], m)
 		return
 	}
-	if f.outdated(m, c) {
-		f.drop(c, Known)
+	if next := f.outdated(m, c); next != nil {
+		f.late(m, c, *next)
 		return
 	}
-	var retired []store.Memory
-	by := claimOf(c)
-	for _, old := range f.live {
-		if !f.replaces(m, c, old, by) {
-			continue
-		}
-		if latest(old).After(c.Time) { // delivered late: what it says was true before
-			f.drop(c, Known)
-			return
-		}
-		retired = append(retired, old)
+	if i := f.refined(m, c); i >= 0 {
+		m = f.revise(f.live[i], m)
+		f.out.Revised++
+	} else {
+		f.live = append(f.live, m)
+		f.fresh = append(f.fresh, m)
 	}
-	for _, old := range retired {
-		f.supersede(old, m, c)
-	}
-	f.live = append(f.live, m)
-	f.fresh = append(f.fresh, m)
 	f.keep(m.ID)
+	by := claimOf(c)
+	for _, old := range slices.Clone(f.live) {
+		if f.replaces(m, c, old, by) {
+			f.supersede(old, m.ID, c.Time)
+		}
+	}
 }
 
-func (f *fit) supersede(old, by store.Memory, c extract.Candidate) {
-	old.State, old.SupersededBy = store.Superseded, by.ID
-	if c.Relation != extract.Refines { // what is refined was never untrue
-		old.ValidTo = c.Time
-	}
+// supersede retires a memory; id is the one that holds from then on.
+func (f *fit) supersede(old store.Memory, id string, from time.Time) {
+	old.State, old.SupersededBy, old.ValidTo = store.Superseded, id, from
 	old.UpdatedAt = f.in.Now
 	f.change(old)
 }
 
+// late writes what was true until next was said: it was delivered after it.
+// What it had replaced itself, had it come in time, ends with it.
+func (f *fit) late(m store.Memory, c extract.Candidate, next store.Memory) {
+	if i := slices.IndexFunc(f.past, func(o store.Memory) bool {
+		return o.Scope == m.Scope && same(o, m) && (o.ValidTo.IsZero() || !c.Time.After(o.ValidTo))
+	}); i >= 0 {
+		f.join(f.past[i], m)
+		return
+	}
+	until := next.ValidFrom
+	if !until.After(c.Time) {
+		until, _ = next.Stated()
+	}
+	m.State, m.SupersededBy, m.ValidTo = store.Superseded, next.ID, until
+	f.fresh = append(f.fresh, m)
+	f.past = append(f.past, m)
+	f.keep(m.ID)
+	by := claimOf(c)
+	for _, old := range slices.Clone(f.past) {
+		if old.ID != m.ID && old.SupersededBy == next.ID && f.replaces(m, c, old, by) && !after(old, m) {
+			f.supersede(old, m.ID, c.Time)
+		}
+	}
+}
+
 // join adds a candidate's evidence to the memory that says the same.
-func (f *fit) join(i int, m store.Memory) {
-	o, e := f.live[i], m.Evidence[0]
+func (f *fit) join(o, m store.Memory) {
+	e := m.Evidence[0]
 	f.keep(o.ID)
-	if slices.ContainsFunc(o.Evidence, func(x store.Evidence) bool {
-		return x.Session == e.Session && x.Turn == e.Turn && strings.Contains(store.Fold(x.Quote), store.Fold(e.Quote))
-	}) {
+	f.out.Merged++
+	if told(o, e) {
 		return // the same words read again prove nothing more
 	}
+	f.gather(&o, m)
+	if e.Time.Before(o.ValidFrom) {
+		o.ValidFrom = e.Time
+		for _, old := range slices.Clone(f.past) { // it replaced them earlier than was known
+			if old.SupersededBy == o.ID && old.ValidTo.After(e.Time) && !after(old, m) {
+				f.supersede(old, o.ID, e.Time)
+			}
+		}
+	}
+	f.change(o)
+}
+
+// revise gives a memory the fuller words of a candidate; the form before it
+// stays in its history.
+func (f *fit) revise(o, m store.Memory) store.Memory {
+	f.gather(&o, m)
+	o.Text, o.Confidence = m.Text, m.Confidence
+	o.Subject, o.Scenario = cmp.Or(m.Subject, o.Subject), cmp.Or(m.Scenario, o.Scenario)
+	o.About = cmp.Or(m.About, o.About)
+	f.change(o)
+	return o
+}
+
+// gather adds the evidence of a candidate to a memory. A person's word takes
+// over what rested on another's.
+func (f *fit) gather(o *store.Memory, m store.Memory) {
+	e := m.Evidence[0]
 	if len(o.Evidence) < maxEvidence {
 		o.Evidence = append(slices.Clone(o.Evidence), e)
+	} else if at, _ := o.Stated(); e.Time.After(at) {
+		o.Evidence = append(slices.Clone(o.Evidence[:maxEvidence-1]), e) // the newest decides the order
+	}
+	if m.AttributedTo == store.ByUser {
+		o.AttributedTo = store.ByUser
 	}
 	o.LastVerified = later(o.LastVerified, e.Time)
 	o.Importance = max(o.Importance, m.Importance)
 	o.Standing = o.Standing || m.Standing
 	o.UpdatedAt = f.in.Now
-	f.change(o)
+}
+
+// told says whether a memory rests on this evidence already.
+func told(o store.Memory, e store.Evidence) bool {
+	return slices.ContainsFunc(o.Evidence, func(x store.Evidence) bool {
+		return x.Session == e.Session && x.Turn == e.Turn && strings.Contains(store.Fold(x.Quote), store.Fold(e.Quote))
+	})
 }
 
 func (f *fit) find(id string) int {
@@ -166,12 +227,18 @@ func (f *fit) find(id string) int {
 // change puts the new form of a memory into the outcome, once. A retired one
 // is no longer found among the live.
 func (f *fit) change(m store.Memory) {
-	if i := f.find(m.ID); i >= 0 && m.State == store.Active {
+	is := func(o store.Memory) bool { return o.ID == m.ID }
+	i, j := f.find(m.ID), slices.IndexFunc(f.past, is)
+	switch active := m.State == store.Active; {
+	case i >= 0 && active:
 		f.live[i] = m
-	} else if i >= 0 {
+	case j >= 0 && !active:
+		f.past[j] = m
+	case i >= 0:
 		f.live = slices.Delete(f.live, i, i+1)
+		f.past = append(f.past, m)
 	}
-	if i := slices.IndexFunc(f.fresh, func(o store.Memory) bool { return o.ID == m.ID }); i >= 0 {
+	if i := slices.IndexFunc(f.fresh, is); i >= 0 {
 		f.fresh[i] = m
 	} else if i, ok := f.changed[m.ID]; ok {
 		f.touched[i] = m

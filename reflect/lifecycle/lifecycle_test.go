@@ -164,14 +164,42 @@ func TestContradictionNeedsTheUser(t *testing.T) {
 	}
 }
 
-func TestLateDeliveryRetiresNothing(t *testing.T) {
+// What is delivered late was true before: it is kept as that, and any order of
+// deliveries leaves the same.
+func TestLateDelivery(t *testing.T) {
+	said := []string{"I live in Lisbon.", "I live in Oslo.", "I live in Turin."}
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		var b bank
+		for _, i := range order {
+			c := say(said[i])
+			c.Time = monday.AddDate(0, 0, i)
+			b.session(t, nil, c)
+		}
+		byText := map[string]store.Memory{}
+		for _, m := range b.byID {
+			byText[m.Text] = m
+		}
+		if got := b.active(); len(got) != 1 || got[0] != said[2] || len(byText) != 3 {
+			t.Errorf("%v: active %q of %d", order, got, len(byText))
+			continue
+		}
+		for i := range 2 {
+			if m := byText[said[i]]; m.SupersededBy != byText[said[i+1]].ID || !m.ValidTo.Equal(monday.AddDate(0, 0, i+1)) {
+				t.Errorf("%v: %s is superseded by %s, valid to %s", order, m.Text, b.byID[m.SupersededBy].Text, m.ValidTo)
+			}
+		}
+	}
+	// Said again: the older time of the same words only moves its beginning.
 	var b bank
-	b.session(t, nil, say("I live in Oslo."))
-	late := say("I live in Lisbon.")
-	late.Time = monday.AddDate(0, 0, -30)
-	out := b.session(t, nil, late)
-	if got := b.active(); len(got) != 1 || got[0] != "I live in Oslo." || out.Dropped[0].Reason != Known {
-		t.Errorf("active: %q, dropped %+v", got, out.Dropped)
+	for _, day := range []int{0, 5, 3} {
+		c := say([]string{"I live in Lisbon.", "I live in Oslo."}[min(day, 1)])
+		c.Time = monday.AddDate(0, 0, day)
+		b.session(t, nil, c)
+	}
+	for _, m := range b.byID {
+		if m.Text == said[0] && !m.ValidTo.Equal(monday.AddDate(0, 0, 3)) || m.Text == said[1] && (!m.ValidFrom.Equal(monday.AddDate(0, 0, 3)) || len(m.Evidence) != 2) {
+			t.Errorf("%+v", m)
+		}
 	}
 }
 
@@ -227,13 +255,25 @@ func TestReadingTheSameWordsAgain(t *testing.T) {
 	}
 }
 
+// A fuller form is another revision of the same memory.
 func TestRefines(t *testing.T) {
 	var b bank
 	b.session(t, nil, extract.Candidate{Text: "The user has a dog.", Subject: "dog"})
-	b.session(t, nil, extract.Candidate{Text: "The user has a dog named Biscuit.", Subject: "dog", Relation: extract.Refines, RelationID: "The user has a dog."})
+	id := b.all()[0].ID
+	out := b.session(t, nil, extract.Candidate{Text: "The user has a dog named Biscuit.", Subject: "dog", Relation: extract.Refines, RelationID: "The user has a dog."})
 	if got := b.active(); len(got) != 1 || got[0] != "The user has a dog named Biscuit." {
 		t.Errorf("%q", got)
 	}
+	if m := out.Memories[0]; len(out.Memories) != 1 || m.ID != id || len(m.Evidence) != 2 || out.Revised != 1 || len(out.Kept) != 1 {
+		t.Errorf("%+v", out)
+	}
+	// The first form delivered again is known.
+	again := extract.Candidate{Text: "The user has a dog.", Subject: "dog", Time: monday.AddDate(0, 0, 1)}
+	b.n = 0
+	if out := b.session(t, nil, again); len(out.Memories) != 0 || out.Merged != 1 {
+		t.Errorf("again: %+v", out)
+	}
+	b.n = 9
 	// Losing a number isn't refining.
 	b = bank{}
 	b.session(t, nil, extract.Candidate{Text: "The user has 3 dogs.", Subject: "dog"})
@@ -323,7 +363,7 @@ func TestEndings(t *testing.T) {
 		// What comes late was true before.
 		late := say(c[0])
 		late.Time = monday.AddDate(0, 0, -30)
-		if out := b.session(t, nil, late); len(b.active()) != 1 || len(out.Dropped) != 1 || out.Dropped[0].Reason != Known {
+		if out := b.session(t, nil, late); len(b.active()) != 1 || len(out.Dropped) != 0 {
 			t.Errorf("%s, late: %q, dropped %+v", c[0], b.active(), out.Dropped)
 		}
 		// And it may come back.

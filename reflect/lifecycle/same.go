@@ -1,7 +1,10 @@
 package lifecycle
 
 import (
+	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"hindsight/reflect/extract"
 	"hindsight/reflect/wording"
@@ -17,34 +20,71 @@ func (f *fit) repeats(c extract.Candidate) bool {
 	})
 }
 
-// twin is the index of a live memory that says the same, or -1: the same
-// folded text or a near-equal one with the same claims; or what the model
-// calls the same, if the claims agree and the texts are related. The dear
+// twin is the index of a live memory that says the same, or -1. The dear
 // comparisons come last: a scope may hold ten thousand memories.
 func (f *fit) twin(m store.Memory, c extract.Candidate) int {
-	folded := store.Fold(m.Text)
 	return slices.IndexFunc(f.live, func(o store.Memory) bool {
 		if o.Scope != m.Scope && o.Scope != f.in.Job.Owner.Scope() {
 			return false
 		}
-		if store.Fold(o.Text) == folded {
+		if o.ID == m.ID || same(o, m) || told(o, m.Evidence[0]) && (fromOneSentence(m, o) && sameClaims(o, m) || wording.Keeps(o.Text, m.Text) && wording.Near(o.Text, m.Text) >= Related) {
 			return true
 		}
-		near := alike(len(o.Text), len(m.Text)) && wording.Near(o.Text, m.Text) > Near
-		called := c.Relation == extract.SameAs && c.RelationID == o.ID && related(m, o)
-		if near && !wording.Inverted(o.Text, m.Text) || called && !wording.NamesInverted(o.Text, m.Text) || fromOneSentence(m, o) {
-			return wording.SameClaims(o.Text, m.Text) && !turned(o.Text, m.Text)
+		if m.About != "" && m.About == o.About && strings.HasPrefix(m.About, "value ") && sameClaims(o, m) {
+			return true // but for the number, which is the same, the words are too
 		}
-		return false
+		if c.Relation != extract.SameAs || c.RelationID != o.ID || !f.related(m, o) {
+			return false
+		}
+		return wording.SameClaims(o.Text, m.Text) && !wording.Swapped(o.Text, m.Text) && !wording.Replaced(o.Text, m.Text) &&
+			(wording.Rearranged(o.Text, m.Text) || !wording.Permuted(o.Text, m.Text) && !wording.NamesInverted(o.Text, m.Text))
 	})
+}
+
+// same says whether two memories say the same without anybody's judgement:
+// the same folded text, or a near-equal one with the same words and claims.
+func same(a, b store.Memory) bool { return Duplicate(a.Text, b.Text) }
+
+// Duplicate says whether one of two texts adds nothing to the other, as far as
+// code can tell: near-equal, with the same numbers, times, names, denials and
+// words that carry meaning, in the same order.
+func Duplicate(a, b string) bool {
+	if store.Fold(a) == store.Fold(b) {
+		return true
+	}
+	if !alike(len(a), len(b)) || otherDigits(a, b) {
+		return false
+	}
+	n := wording.Near(a, b)
+	if n <= Near && (n < Related || wording.NearForm(a, b) <= Near) {
+		return false
+	}
+	return wording.SameWords(a, b) && !wording.Inverted(a, b) && wording.SameClaims(a, b) && !turned(a, b)
+}
+
+// otherDigits says whether two texts of which both hold numbers in digits hold
+// as many, and others: a cheap look before the dear ones.
+func otherDigits(a, b string) bool {
+	x, y := digits.FindAllString(a, -1), digits.FindAllString(b, -1)
+	slices.Sort(x)
+	slices.Sort(y)
+	return len(x) == len(y) && !slices.Equal(x, y)
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// sameClaims says whether two memories agree in everything that code decides.
+func sameClaims(a, b store.Memory) bool {
+	return wording.SameClaims(a.Text, b.Text) && !turned(a.Text, b.Text)
 }
 
 // turned says whether two texts are the same words in another order, or the
 // same comparison the other way round: never one memory.
 func turned(a, b string) bool { return wording.Permuted(a, b) || wording.Swapped(a, b) }
 
-// alike says whether texts of these lengths can be nearer than [Near].
-func alike(a, b int) bool { return min(a, b)*4 >= max(a, b)*3 }
+// alike says whether texts of these lengths may be near-equal, numbers written
+// in another way included.
+func alike(a, b int) bool { return min(a, b)*3 >= max(a, b)*2 }
 
 // fromOneSentence says whether two memories rest on the same words of one
 // turn: a model and a rule wrote the same thing down in two ways.
@@ -62,8 +102,23 @@ func sameSubject(a, b store.Memory) bool {
 	return a.Subject != "" && store.Fold(a.Subject) == store.Fold(b.Subject)
 }
 
-func related(a, b store.Memory) bool {
-	return sameSubject(a, b) || wording.Near(a.Text, b.Text) >= Related
+// related says whether a model's word about two memories can be right: they
+// have a subject, words or a meaning in common.
+func (f *fit) related(m, o store.Memory) bool {
+	return sameSubject(m, o) || wording.Near(m.Text, o.Text) >= Related || slices.Contains(f.in.Near[m.Text], o.ID)
+}
+
+// refined is the index of the live memory that a candidate gives a fuller form,
+// or -1: it is so by the model's judgement, and loses no claim.
+func (f *fit) refined(m store.Memory, c extract.Candidate) int {
+	i := f.find(c.RelationID)
+	if i < 0 || c.Relation != extract.Refines || c.By != store.ByUser {
+		return -1
+	}
+	if o := f.live[i]; o.Scope != m.Scope || o.Type == store.EventType || !f.related(m, o) || !wording.Keeps(m.Text, o.Text) {
+		return -1
+	}
+	return i
 }
 
 // claim is what a candidate may retire others with: what its words state, and
@@ -76,29 +131,30 @@ type claim struct {
 func claimOf(c extract.Candidate) claim {
 	cl := claim{states: extract.State(c.Quote, c.Corrects)}
 	if c.Standing && c.Type == store.Preference {
-		if cl.wishes = extract.Wishes(c.Quote); len(cl.wishes) == 0 {
-			cl.wishes = extract.Wishes(c.Text)
-		}
+		cl.wishes = wishesOf(c.Quote, c.Text)
 	}
 	return cl
 }
 
+// wishesOf are the kinds of wish in the first of some texts that has any.
+func wishesOf(texts ...string) []string {
+	for _, s := range texts {
+		if w := extract.Wishes(s); len(w) > 0 {
+			return w
+		}
+	}
+	return nil
+}
+
 // replaces says whether m retires old. Only the user's own word does: it
-// contradicts old by the model's judgement, refines it without losing a claim,
-// gives another value to a thing of which there is one, denies it, or is a
-// newer wish of the same kind.
+// contradicts old by the model's judgement, gives another value to a thing of
+// which there is one, denies it, or is a newer wish of the same kind.
 func (f *fit) replaces(m store.Memory, c extract.Candidate, old store.Memory, by claim) bool {
-	if c.By != store.ByUser || old.Scope != m.Scope || old.ID == m.ID || c.Type == store.EventType {
+	if c.By != store.ByUser || old.Scope != m.Scope || old.ID == m.ID || c.Type == store.EventType || after(old, m) {
 		return false
 	}
-	named := c.RelationID == old.ID && related(m, old)
-	switch {
-	case named && c.Relation == extract.Contradicts:
+	if c.Relation == extract.Contradicts && c.RelationID == old.ID && f.related(m, old) {
 		return true
-	case named && c.Relation == extract.Refines:
-		return wording.Keeps(m.Text, old.Text)
-	case old.AttributedTo != store.ByUser:
-		return false
 	}
 	if slices.ContainsFunc(said(old), by.states.Replaces) {
 		return true
@@ -107,24 +163,64 @@ func (f *fit) replaces(m store.Memory, c extract.Candidate, old store.Memory, by
 		slices.ContainsFunc(said(old), func(s string) bool { return extract.Displaces(by.wishes, extract.Wishes(s)) })
 }
 
-// outdated says whether a memory was stated after the candidate and makes it
-// untrue: the candidate came late.
-func (f *fit) outdated(m store.Memory, c extract.Candidate) bool {
-	return c.By == store.ByUser && c.Type != store.EventType && slices.ContainsFunc(f.live, func(o store.Memory) bool {
-		if o.Scope != m.Scope || o.AttributedTo != store.ByUser || !latest(o).After(c.Time) {
+// outdated finds the first of what was stated after a candidate and makes it
+// untrue, or nil: the candidate came late.
+func (f *fit) outdated(m store.Memory, c extract.Candidate) *store.Memory {
+	if c.By != store.ByUser || c.Type == store.EventType {
+		return nil
+	}
+	var next *store.Memory
+	words := stems(c.Quote)
+	for _, list := range [][]store.Memory{f.live, f.past} {
+		for i := range list {
+			o := &list[i]
+			if o.Scope == m.Scope && o.AttributedTo == store.ByUser && after(*o, m) && (next == nil || after(*next, *o)) && f.ends(o, m, c, words) {
+				next = o
+			}
+		}
+	}
+	return next
+}
+
+// ends says whether a memory's newest words make a candidate untrue.
+func (f *fit) ends(o *store.Memory, m store.Memory, c extract.Candidate, words []string) bool {
+	if c.Relation == extract.Contradicts && c.RelationID == o.ID && f.related(m, *o) {
+		return true
+	}
+	if o.Standing && c.Standing && o.Type == store.Preference && c.Type == store.Preference &&
+		extract.Displaces(wishesOf(said(*o)...), wishesOf(c.Quote, c.Text)) {
+		return true
+	}
+	newest, at := o.Text, time.Time{}
+	for _, e := range o.Evidence {
+		if !e.Time.Before(at) {
+			newest, at = e.Quote, e.Time
+		}
+	}
+	if m.About == "" || m.About != o.About {
+		// But for what both name the value of, it takes a word in common.
+		low := strings.ToLower(newest)
+		if (m.About == "" || o.About != "") && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) }) {
 			return false
 		}
-		newest := o.Text
-		if n := len(o.Evidence); n > 0 {
-			newest = o.Evidence[n-1].Quote
+	}
+	st, ok := f.states[newest]
+	if !ok {
+		st = extract.State(newest, false)
+		f.states[newest] = st
+	}
+	return st.Replaces(c.Quote)
+}
+
+// stems are the beginnings of the words of a text.
+func stems(s string) []string {
+	out := wording.Terms(s)
+	for i, w := range out {
+		if len(w) > 3 && w[0] < 0x80 {
+			out[i] = w[:len(w)-1]
 		}
-		st, ok := f.states[newest]
-		if !ok {
-			st = extract.State(newest, false)
-			f.states[newest] = st
-		}
-		return st.Replaces(c.Quote)
-	})
+	}
+	return out
 }
 
 // said are the user's own words behind a memory.

@@ -49,12 +49,9 @@ func jaccard(a, b map[string]bool) float64 {
 	return 0
 }
 
-// SameClaims says whether two texts hold the same numbers, the same names and
-// both or neither a negation. Without it they are never the same statement,
-// however near they are.
-func SameClaims(a, b string) bool {
-	return slices.Equal(Numbers(a), Numbers(b)) && slices.Equal(Names(a), Names(b)) && Negated(a) == Negated(b)
-}
+// SameClaims says whether two texts make the same [Claims]. Without it they are
+// never the same statement, however near they are.
+func SameClaims(a, b string) bool { return ClaimsOf(a).Same(ClaimsOf(b)) }
 
 // Keeps says whether text holds every number and name of old and agrees with
 // it about the negation: nothing that old claims is lost in it.

@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -89,4 +90,69 @@ func words(s string) []string {
 		}
 	}
 	return out
+}
+
+// Rearranged says whether the second of two texts with the same words only
+// moves one part of the first from one end to the other ("in the mornings I
+// walk", "I walk in the mornings"), or names the items of a list in another
+// order. Both may mean the same; who does what to whom can't be turned so.
+func Rearranged(a, b string) bool {
+	x, y := listed(a), listed(b)
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for {
+		if p, ok := items(x); ok { // before their last items are cut: 德语、英语
+			if q, ok := items(y); ok && slices.Equal(p, q) {
+				return true
+			}
+		}
+		if len(x) == 0 || len(y) == 0 || x[len(x)-1] != y[len(y)-1] {
+			break
+		}
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	comma := func(w string) bool { return w == "," }
+	x, y = slices.DeleteFunc(x, comma), slices.DeleteFunc(y, comma)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if slices.Equal(slices.Concat(x[i:], x[:i]), y) {
+			return true
+		}
+	}
+	return false
+}
+
+var listWord = regexp.MustCompile(`\p{Han}|,|[^\s,\p{Han}]+`)
+
+// listed are the words of a text with its commas.
+func listed(s string) []string {
+	return listWord.FindAllString(strings.TrimRight(Plain(s), ".!? "), -1)
+}
+
+// items reads a list of short items; they come sorted.
+func items(words []string) (list []string, ok bool) {
+	item, n := "", 0
+	for _, w := range append(slices.Clone(words), ",") {
+		switch w {
+		case ",", "and", "or", "和", "与", "及", "或":
+			if item == "" && w != "and" && w != "or" || n > 4 {
+				return nil, false
+			}
+			if item != "" {
+				list = append(list, item)
+			}
+			item, n = "", 0
+		case "a", "an", "the", "一", "个", "只":
+		default:
+			if n++; w[0] < 0x80 {
+				n++ // two words, or four Chinese characters
+			}
+			item += w
+		}
+	}
+	slices.Sort(list)
+	return list, len(list) > 1
 }

@@ -133,3 +133,28 @@ func TestLostDenial(t *testing.T) {
 		}
 	}
 }
+
+func TestRearranged(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"In the mornings I walk.", "I walk in the mornings.", true},
+		{"When it rains, the user takes the bus.", "The user takes the bus when it rains.", true},
+		{"The user speaks German, Polish and English.", "The user speaks English, German and Polish.", true},
+		{"The user has a son and a daughter.", "The user has a daughter and a son.", true},
+		{"晚饭家里多半煮米饭。", "家里晚饭多半煮米饭。", true},
+		{"用户会说德语、波兰语和英语。", "用户会说英语、德语和波兰语。", true},
+		{"Anna manages Bob.", "Bob manages Anna.", false},
+		{"Anna and Bob manage Carl.", "Carl and Bob manage Anna.", false},
+		{"I prefer tabs over spaces.", "I prefer spaces over tabs.", false},
+		{"I lock the door before I set the alarm.", "I set the alarm before I lock the door.", false},
+		{"小王把书给了小李", "小李把书给了小王", false},
+		{"我比你高", "你比我高", false},
+		{"每天晚上由仓库把货物送到商店门口", "每天晚上由商店把货物送到仓库门口", false},
+	} {
+		if got := Rearranged(c.a, c.b); got != c.want {
+			t.Errorf("%s / %s: %v", c.a, c.b, got)
+		}
+	}
+}

@@ -31,6 +31,7 @@ type scope struct {
 	bridge []uint32    // by term: the term of its concept, or none
 	docs   []doc
 	byID   map[string]uint32
+	things map[string][]string // ids by what they give the value of
 	dead   int
 	bytes  int
 	// unsaved counts the changes that the last snapshot doesn't show.
@@ -245,6 +246,7 @@ func (s *scope) join(d *doc, m *store.Memory) {
 	s.byID[m.ID] = n
 	s.count1(d, 1)
 	s.bytes += weight(m)
+	s.about(m)
 }
 
 // kill takes a memory away and returns its vector's slot if it is also that of
@@ -261,9 +263,11 @@ func (s *scope) kill(id, text, subject string) (vector uint32) {
 		s.vectors.drop(vector)
 		vector = none
 	}
+	was := d.mem
 	d.mem, d.active, d.vector = nil, false, none
 	s.dead++
 	delete(s.byID, id)
+	s.unsaid(was)
 	return vector
 }
 
