@@ -1,9 +1,8 @@
 package extract
 
 import (
-	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,28 +12,49 @@ import (
 // Dates are computed here and never by a model: from the time at which an
 // event happened, in the user's zone. A week begins on Monday.
 
+// relativeEn and relativeZh find relative times by their form; the names of
+// their groups say what spanEn and spanZh read.
 var (
-	relativeEn = regexp.MustCompile(`(?i)\b(?:the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|last night|this (?:morning|afternoon|evening)|(last|this|next) (week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(\d{1,3}|an?|two|three|four|five|six|seven|eight|nine|ten) (day|week|month|year)s? ago)\b`)
-	relativeZh = regexp.MustCompile(`大前天|大后天|前天|昨天|昨晚|昨日|今天|今晚|今早|今日|明天|明早|明晚|后天|去年|今年|明年|(上上|上|这|本|下下|下)(?:个)?(?:(周|星期|礼拜)([一二三四五六日天])?|(月))|(\d{1,3}|[一二两三四五六七八九十]{1,3})(?:个)?(天|周|星期|月|年)(?:之)?(前|后)`)
+	relativeEn = regexp.MustCompile(`(?i)\b(?:the day (?P<before>before yesterday)|the day (?P<after>after tomorrow)` +
+		`|(?P<day>yesterday|today|tomorrow)(?: (?:morning|afternoon|evening|night))?|(?P<night>tonight|last night)|this (?:morning|afternoon|evening)` +
+		`|(?P<step>last|this|next) (?P<of>weekend|week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +
+		`|the (?P<twice>week|month|year) before last|(?:the )?end of (?:the|this) (?P<end>month|year)` +
+		`|half a (?P<half>month|year) ago|` + countEn("ago") + ` ago|` + countEn("from") + ` from now|in ` + countEn("in") + `)\b`)
+	relativeZh = regexp.MustCompile(`(?P<far>大前天|大后天)|(?P<year>大前年|前年|去年|今年|明年|后年)|(?P<day>前天|前晚|昨[天晚日夜早]|今[天晚早日夜]|明[天早晚日]|后天)` +
+		`|(?P<step>上上|上|这|本|下下|下)个?(?:(?P<of>周|星期|礼拜)(?P<wd>[一二三四五六日天末])?|(?P<month>月)(?:(?P<dom>\d{1,2}|[一二三四五六七八九十]{1,3})[号日]|(?P<end>[底末]))?)` +
+		`|(?P<bare>[月年])[底末]|半(?:(?P<hm>个月)|(?P<hy>年))(?:之|以)?(?P<hdir>前|后)` +
+		`|(?P<n>\d{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<unit>天|周|星期|礼拜|月|年)(?:之|以)?(?P<dir>前|后)`)
+	// done is a past tense before "in three days": then that is how long it took.
+	done = regexp.MustCompile(`(?i)\b(?:\p{L}+ed|did|was|were|had|made|built|wrote|ran|got|took|went|came|read|learnt|grew|lost|won|sold|bought)\b`)
 )
 
-var weekdays = map[string]time.Weekday{
-	"monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6, "sunday": 0,
-	"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "日": 0, "天": 0,
+func countEn(name string) string {
+	return `(?P<n` + name + `>\d{1,3}|an?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (?P<u` + name + `>day|week|month|year)s?`
 }
 
-// dated writes the date behind the first relative time in a text, or at its
-// end if the expression that a model named isn't in the text. A text without
-// one stays as it is.
+// dated writes the date behind every relative time in a text, or at its end if
+// the expression that a model named isn't in the text. A text without one
+// stays as it is.
 func dated(text, expression string, now time.Time) string {
-	if at, when := relative(text, now); at != nil {
-		return text[:at[1]] + bracket(text, when) + text[at[1]:]
-	}
-	if _, when := relative(expression, now); when != "" {
+	found := relatives(text, now)
+	if len(found) == 0 {
+		said := relatives(expression, now)
+		if len(said) == 0 {
+			return text
+		}
 		end := len(strings.TrimRight(text, ".。!！ "))
-		return text[:end] + bracket(text, when) + text[end:]
+		return text[:end] + bracket(text, said[0].span.String()) + text[end:]
 	}
-	return text
+	var b strings.Builder
+	at := 0
+	for i, f := range found {
+		b.WriteString(text[at:f.end])
+		at = f.end
+		if !slices.ContainsFunc(found[:i], func(o relative) bool { return o.span == f.span }) {
+			b.WriteString(bracket(text, f.span.String()))
+		}
+	}
+	return b.String() + text[at:]
 }
 
 func bracket(text, when string) string {
@@ -44,113 +64,59 @@ func bracket(text, when string) string {
 	return " (" + when + ")"
 }
 
-// relative finds the first relative time in s: where it stands and which day,
-// week (its Monday and Sunday), month or year it is.
-func relative(s string, now time.Time) (at []int, when string) {
-	if now.IsZero() {
-		return nil, ""
-	}
-	if m := relativeEn.FindStringSubmatchIndex(s); m != nil {
-		return m[:2], english(strings.ToLower(s[m[0]:m[1]]), groups(strings.ToLower(s), m), now)
-	}
-	if m := relativeZh.FindStringSubmatchIndex(s); m != nil {
-		return m[:2], chinese(s[m[0]:m[1]], groups(s, m), now)
-	}
-	return nil, ""
+// relative is a relative time in a text: where it ends, and what it means.
+type relative struct {
+	end  int
+	span span
 }
 
-func groups(s string, m []int) []string {
-	out := make([]string, len(m)/2)
-	for i := range out {
-		if m[2*i] >= 0 {
-			out[i] = s[m[2*i]:m[2*i+1]]
+// relatives finds the relative times in s, in their order.
+func relatives(s string, now time.Time) []relative {
+	if now.IsZero() || s == "" {
+		return nil
+	}
+	var out []relative
+	for _, m := range relativeEn.FindAllStringSubmatchIndex(s, -1) {
+		if sp, ok := spanEn(named(relativeEn, s, m), now); ok && (s[m[0]] != 'i' && s[m[0]] != 'I' || !done.MatchString(s[:m[0]])) {
+			out = append(out, relative{m[1], sp})
 		}
 	}
+	for _, m := range relativeZh.FindAllStringSubmatchIndex(s, -1) {
+		if partZh(s, m) {
+			continue
+		}
+		if sp, ok := spanZh(named(relativeZh, s, m), s[m[0]:m[1]], now); ok {
+			out = append(out, relative{m[1], sp})
+		}
+	}
+	slices.SortFunc(out, func(a, b relative) int { return a.end - b.end })
 	return out
 }
 
-func english(s string, g []string, now time.Time) string {
-	switch {
-	case g[3] != "":
-		return away(g[4], -count(g[3]), now)
-	case g[1] != "":
-		step := map[string]int{"last": -1, "this": 0, "next": 1}[g[1]]
-		day, named := weekdays[g[2]]
-		switch {
-		case !named:
-			return away(g[2], step, now)
-		case step < 0: // the latest one before today
-			return dayOf(now.AddDate(0, 0, -1-(int(now.Weekday())-int(day)+6)%7))
-		default:
-			return dayOf(monday(now).AddDate(0, 0, 7*step+(int(day)+6)%7))
+// partZh says whether a match is only part of other words: 以前天天, 今日头条, or
+// comes round again: 每月底.
+func partZh(s string, m []int) bool {
+	hit, before := s[m[0]:m[1]], s[:m[0]]
+	for _, w := range []string{"以", "之", "从", "先"} {
+		if strings.HasSuffix(before, w) && (strings.HasPrefix(hit, "前") || strings.HasPrefix(hit, "后")) {
+			return true
 		}
-	case strings.Contains(s, "before yesterday"):
-		return dayOf(now.AddDate(0, 0, -2))
-	case strings.Contains(s, "after tomorrow"):
-		return dayOf(now.AddDate(0, 0, 2))
-	case s == "yesterday", s == "last night":
-		return dayOf(now.AddDate(0, 0, -1))
-	case s == "tomorrow":
-		return dayOf(now.AddDate(0, 0, 1))
-	default:
-		return dayOf(now)
 	}
+	for _, w := range []string{"每", "每个", "各"} {
+		if strings.HasSuffix(before, w) {
+			return true
+		}
+	}
+	return hit == "今日" && strings.HasPrefix(s[m[1]:], "头条")
 }
 
-func chinese(s string, g []string, now time.Time) string {
-	if g[5] != "" {
-		n := count(g[5])
-		if g[7] == "前" {
-			n = -n
-		}
-		return away(g[6], n, now)
-	}
-	if g[1] != "" {
-		step := map[string]int{"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}[g[1]]
-		if day, named := weekdays[g[3]]; named {
-			return dayOf(monday(now).AddDate(0, 0, 7*step+(int(day)+6)%7))
-		}
-		return away(g[2]+g[4], step, now) // one of the two is set
-	}
-	for word, days := range map[string]int{"大前天": -3, "大后天": 3} {
-		if s == word {
-			return dayOf(now.AddDate(0, 0, days))
+// named are the groups of a match that hold something, by name.
+func named(re *regexp.Regexp, s string, m []int) map[string]string {
+	out := map[string]string{}
+	for i, name := range re.SubexpNames() {
+		if name != "" && m[2*i] >= 0 {
+			out[name] = strings.ToLower(s[m[2*i]:m[2*i+1]])
 		}
 	}
-	r := []rune(s)
-	if year, ok := map[string]int{"去年": -1, "今年": 0, "明年": 1}[s]; ok {
-		return away("年", year, now)
-	}
-	return dayOf(now.AddDate(0, 0, map[rune]int{'前': -2, '昨': -1, '今': 0, '明': 1, '后': 2}[r[0]]))
-}
-
-// away is the day, week, month or year that lies n of them away.
-func away(unit string, n int, now time.Time) string {
-	switch unit {
-	case "day", "天":
-		return dayOf(now.AddDate(0, 0, n))
-	case "week", "周", "星期", "礼拜":
-		first := monday(now).AddDate(0, 0, 7*n)
-		return fmt.Sprintf("%s/%s", dayOf(first), dayOf(first.AddDate(0, 0, 6)))
-	case "month", "月": // from the first: the 31st has no neighbour in April
-		return time.Date(now.Year(), now.Month()+time.Month(n), 1, 0, 0, 0, 0, now.Location()).Format("2006-01")
-	default:
-		return strconv.Itoa(now.Year() + n)
-	}
-}
-
-func dayOf(t time.Time) string { return t.Format(time.DateOnly) }
-
-func monday(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
-
-func count(s string) int {
-	if s == "a" || s == "an" || s == "一" {
-		return 1
-	}
-	for _, n := range wording.Numbers(s + "个") {
-		if i, err := strconv.Atoi(n); err == nil {
-			return i
-		}
-	}
-	return 1
+	return out
 }
