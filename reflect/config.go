@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hindsight/reflect/extract"
 	"hindsight/reflect/llm"
 	"hindsight/store"
 )
@@ -83,7 +85,8 @@ type Config struct {
 	Key       string // an API key, without "Bearer "
 	ModelName string // default: the session's own; RulesModel: none
 
-	Instructions string // what the operator cares about; goes behind the fixed part of the prompt
+	Strategy     extract.Strategy // how a model is asked; default [extract.Classify]
+	Instructions string           // what the operator cares about; goes behind the fixed part of the prompt
 
 	Tick       time.Duration // between looks for due sessions; default 5 s
 	Idle       time.Duration // a session is over after this; default 10 min
@@ -117,6 +120,9 @@ func (c Config) Validate() error {
 	if c.ModelName != RulesModel && c.Upstream == "" && c.Base == "" {
 		errs = append(errs, fmt.Errorf("reflect.model %q: there is no address to ask it at", c.ModelName))
 	}
+	if c.Strategy != "" && !slices.Contains(extract.Strategies(), c.Strategy) {
+		errs = append(errs, fmt.Errorf("reflect.strategy %q: want one of %v", c.Strategy, extract.Strategies()))
+	}
 	for field, d := range map[string]time.Duration{"session_idle": c.Idle, "reflect.lease": c.Lease, "reflect.tick": c.Tick} {
 		if d < 0 {
 			errs = append(errs, fmt.Errorf("%s %s: want a positive duration", field, d))
@@ -129,6 +135,7 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
+	c.Strategy = or(c.Strategy, extract.Classify)
 	c.Tick = or(c.Tick, 5*time.Second)
 	c.Idle = or(c.Idle, 10*time.Minute)
 	c.Tokens = or(c.Tokens, 8000)

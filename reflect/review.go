@@ -25,6 +25,7 @@ type review struct {
 	dropped      []store.Dropped
 	existing     []store.Memory
 	injected     []store.Memory
+	strategy     extract.Strategy
 	instructions string
 }
 
@@ -39,7 +40,7 @@ func (r *Runner) review(ctx context.Context, j store.Job) (*review, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the session's exchanges: %w", err)
 	}
-	v := &review{session: s, instructions: r.cfg.Instructions}
+	v := &review{session: s, strategy: r.cfg.Strategy, instructions: r.cfg.Instructions}
 	events := r.events(s, all, j.To)
 	if err := r.forget(ctx, j.Owner, events); err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (v *review) tokens() int {
 }
 
 func (v *review) material(events []extract.Event) extract.Material {
-	m := extract.Material{Session: v.session.ID, Events: events, Instructions: v.instructions}
+	m := extract.Material{Session: v.session.ID, Strategy: v.strategy, Events: events, Instructions: v.instructions}
 	for _, n := range v.injected {
 		m.Injected = append(m.Injected, extract.Note{ID: n.ID, Type: n.Type, Text: n.Text})
 	}

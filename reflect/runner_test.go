@@ -40,7 +40,7 @@ func TestAnswersOfEveryKind(t *testing.T) {
 			h.run()
 			h.talk("s", 1, bike+". "+boat+".", "Nice!")
 			j := h.close("s")
-			if j.State != store.Done || j.Strategy != extract.Version || len(j.Kept) != 2 {
+			if j.State != store.Done || j.Strategy != extract.Classify.Version() || len(j.Kept) != 2 {
 				t.Fatalf("%+v", j)
 			}
 			if diff := cmp.Diff([]string{boatIs, bikeIs}, h.texts()); diff != "" {
@@ -143,7 +143,7 @@ func TestWithoutAKeyAJobWaits(t *testing.T) {
 	h.until("it waits", func() bool { _, ok := h.job(store.WaitingForKey); return ok })
 	h.clock.add(time.Hour)
 	h.keys.set("Bearer sk-back")
-	h.until("it is done", func() bool { j, ok := h.job(store.Done); return ok && j.Strategy == extract.Version })
+	h.until("it is done", func() bool { j, ok := h.job(store.Done); return ok && j.Strategy == extract.Classify.Version() })
 	if h.calls() != 1 || h.auth[0] != "Bearer sk-back" {
 		t.Errorf("asked %d times, as %q", h.calls(), h.auth)
 	}

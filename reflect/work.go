@@ -85,7 +85,7 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 		found.Dropped = append(found.Dropped, res.Dropped...)
 		found.Verdicts = append(found.Verdicts, res.Verdicts...)
 	}
-	return r.apply(ctx, j, v, extract.Capped(found), extract.Version, "")
+	return r.apply(ctx, j, v, extract.Capped(found), r.cfg.Strategy.Version(), "")
 }
 
 // endpoint says where a session's reflection is asked; an empty one means
@@ -112,7 +112,7 @@ func (r *Runner) endpoint(s store.Session) (llm.Endpoint, error) {
 func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, calls *allowance) (extract.Result, error) {
 	system, user := extract.Prompt(m)
 	began := time.Now()
-	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: extract.Schema})
+	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()})
 	r.met.called(err, time.Since(began), a)
 	if err != nil {
 		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)

@@ -137,6 +137,8 @@ type ReflectConfig struct {
 	Model        string
 	Base         *url.URL
 	Key          string
+	Strategy     string // classify, score or contrast
+	Instructions string // what the operator cares about
 	AdoptHistory bool
 	Workers      int // sessions at a time; 0: the default
 }
@@ -230,6 +232,8 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Model:        s.ReflectModel.raw,
 			Base:         d.url(s.ReflectAPIBase),
 			Key:          d.token(s.ReflectAPIKey, 1),
+			Strategy:     d.word(s.Strategy, "classify", "score", "contrast"),
+			Instructions: s.Instructions.raw,
 			AdoptHistory: d.bool(s.AdoptHistory.setting),
 		},
 		Inject: InjectConfig{

@@ -18,6 +18,7 @@ import (
 	"hindsight/proxy/session"
 	"hindsight/proxy/session/clients"
 	hreflect "hindsight/reflect"
+	"hindsight/reflect/extract"
 	"hindsight/reflect/llm"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
@@ -75,6 +76,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 func newRunner(cfg Config, st *badgerdb.Store, creds hreflect.Credentials, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: cfg.Upstream.Base.String(), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
+		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
 		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Log: log, Reg: reg,
 	}
 	if cfg.Reflect.Base != nil {

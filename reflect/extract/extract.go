@@ -19,12 +19,6 @@ import (
 	"hindsight/store"
 )
 
-// Version names the prompt and the rules around it in a job's record.
-const Version = "classify-1"
-
-// RulesVersion names the rule-based extractor in a job's record.
-const RulesVersion = "rules"
-
 // Limits of one session.
 const (
 	MaxMemories   = 12  // kept of one session
@@ -67,6 +61,7 @@ type Note struct {
 // Material is what one look back covers.
 type Material struct {
 	Session      string
+	Strategy     Strategy // how the model is asked; "" is [Classify]
 	Events       []Event
 	Existing     []Note // near neighbours, so that the model can relate to them
 	Injected     []Note // what the conversation was given
@@ -82,11 +77,13 @@ type Candidate struct {
 	Importance float64
 	Confidence float64
 	Standing   bool // holds for every conversation to come
+	Thin       bool // the text lost something of its quote, which now stands beside it
 	Explicit   bool // the user asked to remember it
 	Corrects   bool // the user put right with it what was said before
 	By         store.Speaker
 	Turn       int
 	Time       time.Time // of the event that it rests on
+	Until      time.Time // when it stops to hold; zero if nobody said so
 	Offset     int       // of the quote in the event, in bytes; 0 if it stands there in another form
 	Quote      string
 	Context    string // the quote's turn and its neighbours
@@ -110,6 +107,7 @@ type Result struct {
 	Candidates []Candidate
 	Dropped    []store.Dropped
 	Verdicts   []store.Verdict
+	Doubts     []Doubt // what asking once more may mend
 }
 
 // The reasons for which a statement is dropped, as the management API shows
@@ -129,6 +127,8 @@ const (
 	Example       = "example"        // text of the prompt's own examples
 	OtherLanguage = "language"       // not the conversation's language
 	Unimportant   = "importance"     // below the threshold
+	NoDifference  = "no_difference"  // a later conversation would go the same without it
+	Hidden        = "hidden_text"    // its words hold characters that nobody sees
 	OverCap       = "cap"            // one session teaches at most so much
 	KeptOut       = "not_to_be_kept" // the user asked not to remember it
 )

@@ -19,59 +19,88 @@ func newGround(m Material) *ground { return &ground{m: m, asked: explicit(m).Can
 // judge turns an item into a candidate, or says with which word it is dropped.
 // Who said it is read from the event that holds the quote, never taken from
 // the model.
-func (g *ground) judge(it item) (Candidate, string) {
-	if it.Type == Noise {
-		return Candidate{}, Noise
-	}
-	if HoldsSecret(it.Text) || HoldsSecret(it.Quote) || strings.Contains(it.Text+it.Quote, removed) {
-		return Candidate{}, Secret
-	}
-	if len([]rune(it.Text)) > maxText {
-		return Candidate{}, BadItem
+func (g *ground) judge(it item) verdict {
+	no := func(reason string) verdict { return verdict{dropped: reason, item: it} }
+	if reason := screened(it); reason != "" {
+		return no(reason)
 	}
 	cited, evidence := g.cited(it.Events, "")
 	if fromExample(it.Text, evidence) {
-		return Candidate{}, Example
+		return no(Example)
 	}
 	if len(cited) == 0 {
-		return Candidate{}, NoEvidence
+		return no(NoEvidence)
 	}
 	at := quoted(g.m.Events, cited, it.Quote)
 	if at < 0 {
-		return Candidate{}, NoQuote
+		return no(NoQuote)
 	}
 	e := g.m.Events[at]
 	typ, by := store.Type(it.Type), speaker(e)
-	if isOrder(it.Text, by) {
-		return Candidate{}, Instruction
+	switch {
+	case isOrder(it.Text, by):
+		return no(Instruction)
+	case smuggled(e.Text, it.Quote):
+		return no(Hidden)
 	}
 	if typ == store.UserFact || typ == store.Preference {
-		if by != store.ByUser {
-			return Candidate{}, NotTheUsers
+		if by != store.ByUser || anothers(e.Text, it.Quote) {
+			return no(NotTheUsers)
 		}
 		_, evidence = g.cited(it.Events, User) // nobody else's word counts
 	}
 	if reason := claims(it, by, evidence); reason != "" {
-		return Candidate{}, reason
+		return no(reason)
 	}
+	v := verdict{item: it}
 	c := Candidate{
-		Type: typ, Text: textOf(strings.TrimSpace(it.Text), it.Quote, by, e), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
-		Importance: share(it.Importance), Confidence: share(it.Confidence),
-		By: by, Turn: e.Turn, Time: e.Time, Quote: it.Quote, Context: around(g.m.Events, at),
+		Type: typ, Text: strings.TrimSpace(it.Text), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
+		Confidence: share(it.Confidence),
+		By:         by, Turn: e.Turn, Time: e.Time, Quote: it.Quote, Context: around(g.m.Events, at),
 		Relation: it.Relation, RelationID: it.RelationID,
 		Offset: max(strings.Index(e.Text, it.Quote), 0), Corrects: by == store.ByUser && corrects(e.Text, it.Quote),
 	}
+	switch {
+	case by == store.ByUser && (wording.LostDenial(it.Quote, it.Text) || wording.Swapped(it.Quote, it.Text)):
+		// Refused; the user's own sentence says it right.
+		c.Text, v.dropped = ownSentence(it.Quote, e), NewNegation
+		c.Thin = true
+	case !wording.Keeps(it.Text, it.Quote):
+		c.Text, v.doubt = beside(c.Text, it.Quote), Lost
+		c.Thin = true
+	}
 	c.Standing = it.Standing && by == store.ByUser && stands(e.Text)
 	c.Explicit = by == store.ByUser && slices.ContainsFunc(g.asked, func(a Candidate) bool { return overlap(a.Quote, it.Quote) })
+	c.Importance = g.worth(it, c, at, cited)
 	if !c.Explicit && c.Importance < MinImportance {
-		return Candidate{}, Unimportant
+		return no(Unimportant)
+	}
+	if wording.Contains(evidence, it.ValidUntil) {
+		c.Until = until(it.ValidUntil, e.Time)
 	}
 	expression := it.TimeExpression
 	if !wording.Contains(evidence, expression) {
 		expression = ""
 	}
 	c.Text = dated(c.Text, expression, e.Time)
-	return c, ""
+	v.candidate = &c
+	return v
+}
+
+// screened is what an item is refused for whatever it rests on.
+func screened(it item) string {
+	said := it.Text + "\n" + it.Quote
+	switch {
+	case HoldsSecret(said), HoldsSecret(it.Subject + "\n" + it.Scenario), strings.Contains(said, removed):
+		return Secret
+	case strings.ContainsFunc(said+it.Subject+it.Scenario, hidden):
+		return Hidden
+	case isOrder(it.Subject, store.ByTool), isOrder(it.Scenario, store.ByTool): // they are shown to a model too
+		return Instruction
+	case len([]rune(it.Text)) > maxText:
+		return BadItem
+	}
+	return ""
 }
 
 // claims holds a text against its evidence.
@@ -79,9 +108,9 @@ func claims(it item, by store.Speaker, evidence string) string {
 	switch {
 	case len(wording.MissingNumbers(it.Text, evidence)) > 0:
 		return NewNumber
-	case len(wording.MissingNames(it.Text, evidence)) > 0:
+	case len(wording.Strangers(it.Text, evidence)) > 0:
 		return NewName
-	case by == store.ByUser && wording.Negated(it.Text) && !wording.Negated(evidence):
+	case by != store.ByTool && wording.AddedDenial(it.Text, evidence):
 		return NewNegation
 	case wording.Shared(it.Text, evidence) < 0.5:
 		return Ungrounded
@@ -106,7 +135,7 @@ func (g *ground) cited(ids []string, role Role) (at []int, text string) {
 		}
 		at = append(at, i)
 		if role == "" || e.Role == role {
-			b.WriteString(e.Name + "\n" + e.Text + "\n")
+			b.WriteString(e.Name + "\n" + visible(e.Text) + "\n")
 		}
 	}
 	return at, b.String()
@@ -120,7 +149,7 @@ func quoted(events []Event, cited []int, quote string) int {
 	}
 	found := -1
 	for _, i := range cited {
-		if !wording.Contains(events[i].Text, quote) {
+		if !wording.Contains(visible(events[i].Text), quote) {
 			continue
 		}
 		if events[i].Role == User {
@@ -146,13 +175,8 @@ func speaker(e Event) store.Speaker {
 	}
 }
 
-// textOf is what is kept of a model's text. One that affirms what the user
-// denied, or compares the other way round, is worth nothing: the user's own
-// sentence stands for it. One that only lost something has the quote beside it.
-func textOf(text, quote string, by store.Speaker, e Event) string {
-	if by != store.ByUser || !wording.LostDenial(quote, text) && !wording.Swapped(quote, text) {
-		return beside(text, quote)
-	}
+// ownSentence is the user's own sentence that holds a quote.
+func ownSentence(quote string, e Event) string {
 	for _, s := range sentences(e.Text) {
 		if wording.Contains(s, quote) && !HoldsSecret(s) {
 			return s
@@ -164,14 +188,10 @@ func textOf(text, quote string, by store.Speaker, e Event) string {
 // beside keeps the quote beside a text that lost a number, a name or the
 // negation of it: the gist alone would say something else.
 func beside(text, quote string) string {
-	switch {
-	case wording.Keeps(text, quote):
-		return text
-	case wording.HasHan(text):
+	if wording.HasHan(text) {
 		return text + "（原话：" + quote + "）"
-	default:
-		return text + ` ("` + quote + `")`
 	}
+	return text + ` ("` + quote + `")`
 }
 
 func overlap(a, b string) bool { return wording.Contains(a, b) || wording.Contains(b, a) }

@@ -11,20 +11,33 @@ import (
 	"hindsight/store"
 )
 
-// item is one statement as a model writes it.
+// item is one statement as a model writes it, in the schema's order.
 type item struct {
 	Type           string   `json:"type"`
 	Text           string   `json:"text"`
 	Subject        string   `json:"subject"`
 	Scenario       string   `json:"scenario"`
-	Importance     float64  `json:"importance"`
+	Without        *string  `json:"without,omitempty"` // of contrast
+	With           *string  `json:"with,omitempty"`
+	Importance     *float64 `json:"importance,omitempty"` // not of score
+	Useful         *float64 `json:"useful,omitempty"`     // of the examples alone
+	Lasting        *float64 `json:"lasting,omitempty"`
 	Confidence     float64  `json:"confidence"`
 	Standing       bool     `json:"standing"`
+	SaidBy         string   `json:"said_by"` // for the model to think of; the event decides
 	Events         []string `json:"events"`
 	Quote          string   `json:"quote"`
 	TimeExpression string   `json:"time_expression"`
+	ValidUntil     string   `json:"valid_until"`
 	Relation       Relation `json:"relation"`
 	RelationID     string   `json:"relation_id"`
+}
+
+// score is what the strategy of that name says of an item, each from 0 to 10.
+type score struct {
+	Item    int     `json:"item"` // its number, from 1
+	Useful  float64 `json:"useful"`
+	Lasting float64 `json:"lasting"`
 }
 
 // Read turns a model's answer about a material into candidates. What the user
@@ -38,6 +51,7 @@ func Read(answer string, m Material) (Result, error) {
 	}
 	var res Result
 	g := newGround(m)
+	given := scoresOf(whole["scores"])
 	bad := 0
 	for i, raw := range list {
 		var it item
@@ -46,11 +60,15 @@ func Read(answer string, m Material) (Result, error) {
 			res.Dropped = append(res.Dropped, drop(fmt.Sprintf("item %d: %s", i+1, raw), BadItem))
 			continue
 		}
-		if c, reason := g.judge(it); reason != "" {
-			res.Dropped = append(res.Dropped, drop(it.Text, reason))
-		} else {
-			res.Candidates = append(res.Candidates, c)
+		reason := m.Strategy.weigh(&it, i, given)
+		if it.Type == Noise {
+			reason = Noise
 		}
+		if reason != "" {
+			res.Dropped = append(res.Dropped, drop(it.Text, reason))
+			continue
+		}
+		g.judge(it).into(&res)
 	}
 	if bad > 0 && bad == len(list) {
 		return Result{}, fmt.Errorf("read the model's answer: none of %d items fits the schema", bad)
@@ -60,6 +78,22 @@ func Read(answer string, m Material) (Result, error) {
 	res.Dropped = append(res.Dropped, asked.Dropped...)
 	res.Candidates = merge(res.Candidates, asked.Candidates)
 	return Capped(res), nil
+}
+
+// scoresOf reads the scores, each that can be read.
+func scoresOf(raw json.RawMessage) []score {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	var out []score
+	for _, one := range all {
+		var s score
+		if json.Unmarshal(one, &s) == nil {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func known(t string) bool { return t == Noise || slices.Contains(store.Types(), store.Type(t)) }

@@ -108,10 +108,32 @@ func isOrder(text string, by store.Speaker) bool {
 }
 
 // hidden are characters that people don't see: direction overrides, tags,
-// zero-width signs.
+// zero-width signs, selectors that carry bytes. The joiners of emoji and of
+// scripts that need them are none.
 func hidden(r rune) bool {
-	return r >= 0xe0000 && r <= 0xe007f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200b || r == 0x2060 ||
+	return r >= 0xe0000 && r <= 0xe01ef || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r == 0x200b || r == 0xfeff || r == 0x180e ||
 		unicode.Is(unicode.Cc, r) && r != '\n' && r != '\t' && r != '\r'
+}
+
+// visible is a text without its hidden characters, as a model is shown it.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// smuggled says whether hidden characters stand in the sentence of a quote.
+func smuggled(text, quote string) bool {
+	if !strings.ContainsFunc(text, hidden) {
+		return false
+	}
+	return slices.ContainsFunc(split(text), func(s string) bool {
+		plain := visible(s)
+		return strings.ContainsFunc(strings.Trim(s, "\ufeff"), hidden) && (wording.Contains(plain, quote) || wording.Contains(quote, plain))
+	})
 }
 
 // marks are words of the prompt's examples that nobody else uses.

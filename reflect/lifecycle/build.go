@@ -34,7 +34,7 @@ func (f *fit) memory(c extract.Candidate) store.Memory {
 		Importance: c.Importance, Confidence: c.Confidence, Standing: c.Standing,
 		State: store.Active, AttributedTo: c.By,
 		Evidence:  []store.Evidence{{Session: j.Session, Turn: c.Turn, Quote: c.Quote, Time: c.Time, Context: c.Context}},
-		ValidFrom: c.Time, CreatedAt: f.in.Now, UpdatedAt: f.in.Now,
+		ValidFrom: c.Time, ValidTo: c.Until, CreatedAt: f.in.Now, UpdatedAt: f.in.Now,
 		// Revision 0: the store takes it as new, and leaves one that it has alone.
 	}
 }

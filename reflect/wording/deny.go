@@ -146,3 +146,30 @@ func LostDenial(quote, text string) bool {
 	}
 	return denied
 }
+
+// AddedDenial says whether a clause of a text denies what the clauses of the
+// evidence that are nearest to it affirm.
+func AddedDenial(text, evidence string) bool {
+	if !Negated(text) {
+		return false
+	}
+	said := Clauses(Uncontrasted(evidence))
+	for _, c := range Clauses(Uncontrasted(text)) {
+		if !Negated(c) {
+			continue
+		}
+		terms := Terms(Affirmed(c))
+		best, denied := 0.0, 0.0
+		for _, s := range said {
+			share := Share(terms, Terms(Affirmed(s)))
+			best = max(best, share)
+			if Denies(s) {
+				denied = max(denied, share)
+			}
+		}
+		if denied < best*0.6 || best == 0 && !Denies(evidence) {
+			return true
+		}
+	}
+	return false
+}

@@ -18,7 +18,7 @@ var (
 
 // measures follow a numeral that counts something; without one, a single
 // Chinese numeral is mostly part of another word (一直, 三明治).
-const measures = "个只天周月年岁点号次位名口人块元层楼台条辆本套间家页行张件份种倍杯碗斤米秒时小"
+const measures = "个只天周月年岁点号次位名口人块元层楼台条辆本套间家页行张件份种倍杯碗斤米秒时小句字遍"
 
 var small = map[string]int64{
 	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,

@@ -25,7 +25,7 @@ func Plain(s string) string {
 // shapes are characters that models exchange for one another when they quote.
 var shapes = strings.NewReplacer(
 	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u300c", `"`, "\u300d", `"`,
-	"\u2013", "-", "\u2014", "-", "\u2026", "...", "\u3002", ".", "\u3001", ",", "\u200b", "", "\ufeff", "",
+	"\u2013", "-", "\u2014", "-", "\u2026", "...", "\u3002", ".", "\u3001", ",", "\u200b", "", "\u2060", "", "\ufeff", "",
 )
 
 // Contains says whether needle stands in text, both in plain form and without
