@@ -75,13 +75,6 @@ func (d decoder) notYet(s *settings) {
 	}
 }
 
-// only refuses every value but one.
-func (d decoder) only(s setting, value, why string) {
-	if s.raw != value {
-		d.ps.add(s, "can't be honoured: "+why, "Set it to "+value+", or leave it out.")
-	}
-}
-
 // alone says whether only programs of this machine can reach the listener, and
 // this machine is not a container, whose loopback other containers may share.
 func alone(listen string, env environ) bool {
