@@ -10,7 +10,7 @@ import (
 
 // Rules extracts without a model: verbatim sentences of the user whose form
 // says that they state a fact, a preference, a fix or a failure, in English
-// and Chinese, and tool calls that failed before they worked.
+// and Chinese, and tool calls that failed before something worked.
 func Rules(m Material) Result {
 	res := explicit(m)
 	var found []Candidate
@@ -30,7 +30,7 @@ func Rules(m Material) Result {
 			found = append(found, stated(m, i, s, s))
 		}
 	}
-	found = append(found, mended(m)...)
+	found = append(found, lessons(m)...)
 	res.Candidates = merge(found, res.Candidates)
 	return Capped(res)
 }
@@ -88,75 +88,4 @@ func stated(m Material, i int, text, quote string) Candidate {
 	c.Standing = c.Type == store.Preference && stands(text)
 	c.Text = dated(text, "", e.Time)
 	return c
-}
-
-// mended finds tool calls that failed and a later call of the same tool that
-// worked: what the session learned the hard way.
-func mended(m Material) []Candidate {
-	var out []Candidate
-	open := map[string]int{} // by tool: the event of its last failure
-	args := func(e Event) string {
-		for _, c := range m.Events {
-			if c.Role == ToolCall && c.CallID == e.CallID && e.CallID != "" {
-				return c.Text
-			}
-		}
-		return ""
-	}
-	han := inChinese(m)
-	for i, e := range m.Events {
-		if e.Role != Tool || e.Name == "" || e.CallID == "" {
-			continue
-		}
-		if Failed(e) {
-			open[e.Name] = i
-			continue
-		}
-		bad, failed := open[e.Name]
-		if !failed {
-			continue
-		}
-		delete(open, e.Name)
-		was, now := args(m.Events[bad]), args(e)
-		symptom := firstLine(m.Events[bad].Text)
-		if was == "" || now == "" || was == now || wording.Weight(symptom) < minQuote {
-			continue // the same call again: that it worked teaches nothing
-		}
-		text := e.Name + " failed with " + shorten(was, 120) + ": " + symptom + ". It worked with " + shorten(now, 120) + "."
-		if han {
-			text = e.Name + " 用 " + shorten(was, 120) + " 调用失败：" + symptom + "。改用 " + shorten(now, 120) + " 后成功。"
-		}
-		if HoldsSecret(text) || isOrder(text, store.ByTool) {
-			continue
-		}
-		out = append(out, Candidate{
-			Type: store.ErrorLesson, Text: text, Subject: e.Name, Importance: ruleImportance, Confidence: lessonConfidence,
-			By: store.ByTool, Turn: e.Turn, Time: e.Time, Quote: symptom, Context: around(m.Events, bad), Relation: New,
-		})
-	}
-	return out
-}
-
-// inChinese says whether the user writes mainly Chinese.
-func inChinese(m Material) bool {
-	var words strings.Builder
-	for _, e := range m.Events {
-		if e.Role == User {
-			words.WriteString(e.Text + "\n")
-		}
-	}
-	return wording.Han(words.String())
-}
-
-// firstLine is the first line of an error that says something.
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); wording.Weight(line) >= minQuote {
-			if r := []rune(line); len(r) > 200 { // cut, not shortened: the quote stays verbatim
-				line = string(r[:200])
-			}
-			return strings.TrimRight(line, ".。")
-		}
-	}
-	return ""
 }
