@@ -111,18 +111,27 @@ func (r *Runner) endpoint(s store.Session) (llm.Endpoint, error) {
 // ask puts the question about one part. calls is what may be asked besides.
 func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, calls *allowance) (extract.Result, error) {
 	system, user := extract.Prompt(m)
+	answer, err := r.put(ctx, e, m, system, user)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	res, err := extract.Read(answer, m)
+	if err != nil {
+		return extract.Result{}, &llm.Error{Kind: llm.BadFormat, Reason: "an answer that can't be read", Err: err}
+	}
+	return r.mend(ctx, e, m, res, calls), nil
+}
+
+// put sends one question and returns the words of the answer.
+func (r *Runner) put(ctx context.Context, e llm.Endpoint, m extract.Material, system, user string) (string, error) {
 	began := time.Now()
 	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()})
 	r.met.called(err, time.Since(began), a)
 	if err != nil {
 		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
-		return extract.Result{}, err
+		return "", err
 	}
-	res, err := extract.Read(a.Text, m)
-	if err != nil {
-		return extract.Result{}, &llm.Error{Kind: llm.BadFormat, Reason: "an answer that can't be read", Err: err}
-	}
-	return res, nil
+	return a.Text, nil
 }
 
 // apply fits what was found among the memories as they are now, and writes.

@@ -50,7 +50,8 @@ func (v verdict) into(res *Result) {
 	if v.candidate != nil {
 		res.Candidates = append(res.Candidates, *v.candidate)
 	}
-	if reason := or(v.doubt, v.dropped); again[reason] != "" {
+	little := v.candidate == nil && v.item.Importance != nil && *v.item.Importance < MinImportance
+	if reason := or(v.doubt, v.dropped); again[reason] != "" && !little { // what wouldn't be kept isn't worth a call
 		res.Doubts = append(res.Doubts, Doubt{reason, v.item})
 	}
 }
@@ -103,6 +104,7 @@ func Mended(first, second Result) Result {
 	news := slices.DeleteFunc(slices.Clone(second.Candidates), func(c Candidate) bool {
 		return !slices.ContainsFunc(first.Doubts, func(d Doubt) bool { return answers(c, d) })
 	})
+	first.Candidates, first.Dropped = slices.Clone(first.Candidates), slices.Clone(first.Dropped)
 	for _, c := range news[:min(len(news), len(first.Doubts))] {
 		same := slices.IndexFunc(first.Candidates, func(f Candidate) bool {
 			return overlap(f.Quote, c.Quote) && f.Turn == c.Turn && (f.Thin || wording.Keeps(f.Text, c.Text))

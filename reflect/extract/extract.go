@@ -1,7 +1,9 @@
 // Package extract says what a session taught. [Prompt] turns the material of a
 // session into a question for a model and [Read] turns the answer into
-// candidates; [Rules] does without a model. None of them asks anybody: they
-// are pure functions, and the caller owns the call.
+// candidates; what a check refused and the model may put right is asked for
+// [Once] more, and [Mended] joins the two answers. [Rules] does without a
+// model. None of them asks anybody: they are pure functions, and the caller
+// owns the call.
 //
 // A model only proposes. Whether a statement is kept is decided here, in code:
 // the quote must stand in the turn that it is said to come from, numbers and
