@@ -154,12 +154,45 @@ func TestFailOpen(t *testing.T) {
 	}
 }
 
-// A turn that is found too late for the plan is recorded all the same.
+// stuck is a tracker whose store hangs: all it can do is end with its context.
+type stuck struct{ *memory }
+
+func (s stuck) Identify(ctx context.Context, in session.Incoming) *session.Turn {
+	<-ctx.Done()
+	t := s.memory.Identify(ctx, in)
+	t.Off = "deadline"
+	return t
+}
+
+// A store that hangs costs a request no more than memory may, however long its
+// body is.
+func TestAStoreThatHangs(t *testing.T) {
+	for _, body := range []string{hello, sized(600 << 10)} {
+		var up script
+		r := start(t, up.handler(ok), func(cfg *proxyConfig, m *proxyMemory) {
+			cfg.RecallDeadline = 30 * time.Millisecond
+			m.Tracker = stuck{m.Tracker.(*memory)}
+		})
+		began := time.Now()
+		if _, got := r.post(body); got != whole || string(up.last(t).body) != body {
+			t.Errorf("client got %q", got)
+		}
+		if took := time.Since(began); took < 30*time.Millisecond || took > 3*time.Second {
+			t.Errorf("a body of %d bytes took %s", len(body), took)
+		}
+		if e := r.end(); e.turn.Off != "deadline" {
+			t.Errorf("finished as %+v", e)
+		}
+	}
+}
+
+// A turn that is found too late for the plan is recorded all the same: reading a
+// long body takes its time.
 func TestLateTurnIsRecorded(t *testing.T) {
 	found := make(chan struct{})
 	r := start(t, ok, func(cfg *proxyConfig, _ *proxyMemory) { cfg.RecallDeadline = 10 * time.Millisecond })
 	r.identify = func(in session.Incoming) *session.Turn { <-found; return turn(in) }
-	resp, _ := r.post(hello)
+	resp, _ := r.post(sized(600 << 10))
 	if resp.Header.Get("Hindsight-Session") != "" {
 		t.Error("a session was named before it was found")
 	}

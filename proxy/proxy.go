@@ -102,6 +102,7 @@ type Server struct {
 
 	work    *crew          // walks, and ends of exchanges
 	walks   chan struct{}  // a place for each walk under way
+	ended   chan struct{}  // closed: what walks that needed no goroutine are waited for by
 	tunnels sync.WaitGroup // connections that were taken over from fasthttp
 }
 
@@ -117,6 +118,8 @@ func New(cfg Config, mem Memory, log *slog.Logger, reg prometheus.Registerer) (*
 	}
 	s := &Server{cfg: cfg, mem: mem, log: log, metrics: newMetrics(reg), hard: make(chan struct{}), work: newCrew()}
 	s.walks = make(chan struct{}, walksAtOnce*runtime.GOMAXPROCS(0))
+	s.ended = make(chan struct{})
+	close(s.ended)
 	s.refusals.left = map[refusal]int{}
 	s.room.limit = cfg.MaxInFlight
 	s.metrics.holds(reg, &s.room)

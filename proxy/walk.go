@@ -13,9 +13,11 @@ import (
 	"hindsight/proxy/session"
 )
 
-// walk is what memory does for one request: scan, identify, plan, splice, in a
-// goroutine that is abandoned when it is late. A turn that comes late is still
-// recorded; a plan that comes late is never used.
+// walk is what memory does for one request: scan, identify, plan, splice. Who
+// speaks is found out in the request's own goroutine where that can't take long;
+// planning, and a long body's whole walk, run in one that is left behind when it
+// is late. A turn that comes late is still recorded; a plan that comes late is
+// never used.
 type walk struct {
 	turn atomic.Pointer[session.Turn]
 	req  asked         // set before turn
@@ -36,38 +38,70 @@ type walked struct {
 // make each other late, and each holds a history's texts.
 const walksAtOnce = 16
 
+// longBody is the length in bytes from which a body is read in a goroutine that
+// can be left behind. Up to it reading takes a few milliseconds at most.
+const longBody = 512 << 10
+
 // startWalk begins the walk over a body that nobody changes any more. header is
 // the client's own. waits is the time of whoever waits for the plan; the walk
 // itself has its own, from its turn on, so that a late one can be recorded.
 func (x *exchange) startWalk(waits context.Context, body []byte, header http.Header) *walk {
 	w := &x.walking
-	w.done = make(chan struct{})
 	x.use() // until the record is over
+	if len(body) < longBody && x.s.tryPlace() {
+		// Nothing in here can wait longer than waits, and a goroutine costs more
+		// than a small request's whole identification.
+		req, planned := x.identify(waits, w, body, header)
+		if !planned {
+			x.s.leavePlace()
+			w.done = x.s.ended
+			return w
+		}
+		w.done = make(chan struct{})
+		x.s.work.do(func() {
+			defer x.s.leavePlace()
+			defer close(w.done)
+			x.plan(waits, w, req)
+		})
+		return w
+	}
+	w.done = make(chan struct{})
 	x.s.work.do(func() {
 		x.s.walks <- struct{}{}
-		defer func() { <-x.s.walks }()
+		defer x.s.leavePlace()
 		defer close(w.done)
 		ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
 		defer cancel()
-		stage := "parse"
-		defer func() {
-			if r := recover(); r != nil {
-				x.s.caught("request", r)
-				w.out = walked{fail: stage}
-			}
-		}()
-		w.out = x.walkThrough(ctx, waits, w, body, header, &stage)
+		if req, planned := x.identify(ctx, w, body, header); planned {
+			x.plan(waits, w, req)
+		}
 	})
 	return w
 }
 
-func (x *exchange) walkThrough(ctx, waits context.Context, w *walk, body []byte, header http.Header, stage *string) walked {
+// tryPlace takes a place for a walk if one is free.
+func (s *Server) tryPlace() bool {
+	select {
+	case s.walks <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Server) leavePlace() { <-s.walks }
+
+// identify is the walk as far as the turn. planned says that a plan is to be
+// made; else the walk has ended.
+func (x *exchange) identify(ctx context.Context, w *walk, body []byte, header http.Header) (req *dialect.Request, planned bool) {
+	stage := "parse"
+	defer x.broken(w, &stage)
 	d := x.route.Dialect
 	req, scanErr := d.Scan(body)
 	if scanErr != nil {
 		req = nil
 	}
-	*stage = "store"
+	stage = "store"
 	if req != nil {
 		w.req = askedOf(req)
 	}
@@ -75,37 +109,60 @@ func (x *exchange) walkThrough(ctx, waits context.Context, w *walk, body []byte,
 		Header: header, Path: x.path, Dialect: d.Name(), Req: req, Received: x.received,
 	})
 	if turn == nil {
-		return walked{fail: "store"}
+		w.out = walked{fail: "store"}
+		return nil, false
 	}
 	w.turn.Store(turn)
-	defer turn.Planned() // nobody else asks for what it drops
 	switch {
 	case scanErr != nil:
-		return walked{fail: "parse"}
+		w.out = walked{fail: "parse"}
 	case turn.Off != "" || !turn.Mode.Injects() || x.s.mem.Planner == nil:
-		return walked{plan: inject.Plan{Status: inject.OffState, Reason: turn.Off}}
+		w.out = walked{plan: inject.Plan{Status: inject.OffState, Reason: turn.Off}}
+	case hopped(req):
+		w.out = walked{plan: inject.Plan{Status: inject.Skipped, Reason: "hop"}}
+	default:
+		return req, true
 	}
-	if hopped(req) {
-		return walked{plan: inject.Plan{Status: inject.Skipped, Reason: "hop"}}
-	}
+	turn.Planned()
+	return nil, false
+}
+
+// plan is the walk from the turn on.
+func (x *exchange) plan(waits context.Context, w *walk, req *dialect.Request) {
+	stage := "store"
+	defer x.broken(w, &stage)
+	turn := w.turn.Load()
+	defer turn.Planned() // nobody else asks for what it drops
 	if waits.Err() != nil {
-		return walked{fail: "deadline"} // nobody waits for a plan any more
+		w.out = walked{fail: "deadline"} // nobody waits for a plan any more
+		return
 	}
 	plan := x.s.mem.Planner.Plan(waits, turn.Conversation())
 	if len(plan.Blocks) == 0 {
-		return walked{plan: plan}
+		w.out = walked{plan: plan}
+		return
 	}
 	blocks := make([]dialect.Block, len(plan.Blocks))
 	for i, b := range plan.Blocks {
 		blocks[i] = dialect.Block{Message: b.Message, Text: b.Text}
 	}
-	*stage = "parse"
+	stage = "parse"
+	d := x.route.Dialect
 	inserts, err := d.Inserts(req, blocks, x.s.cfg.Splice)
 	if err != nil {
 		x.s.log.Debug("a block has no place", "dialect", d.Name(), "error", err)
-		return walked{fail: "parse"}
+		w.out = walked{fail: "parse"}
+		return
 	}
-	return walked{plan: plan, body: dialect.Splice(body, inserts)}
+	w.out = walked{plan: plan, body: dialect.Splice(req.Body, inserts)}
+}
+
+// broken ends a walk that panics with the reason for the stage it was at.
+func (x *exchange) broken(w *walk, stage *string) {
+	if r := recover(); r != nil {
+		x.s.caught("request", r)
+		w.out = walked{fail: *stage}
+	}
 }
 
 // hopped says whether a Hindsight in front of us has put its notes into the

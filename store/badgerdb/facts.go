@@ -9,12 +9,8 @@ import (
 
 // Fact reads a small durable fact about the installation; false where it was
 // never set.
-func (s *Store) Fact(_ context.Context, name string) (string, bool, error) {
-	var b []byte
-	err := s.view(func(v view) (err error) {
-		b, err = v.raw(factKey(v.h, name))
-		return err
-	})
+func (s *Store) Fact(ctx context.Context, name string) (string, bool, error) {
+	b, err := within(ctx, s, func(v view) ([]byte, error) { return v.raw(factKey(v.h, name)) })
 	if errors.Is(err, store.ErrNotFound) {
 		return "", false, nil
 	}

@@ -27,18 +27,18 @@ func (s *Store) writeLedger(t *tx, entries []store.LedgerEntry) error {
 // LoadLedger lists the blocks of a session, withdrawn ones included. Entries
 // live for 7 days after they were last saved; how long one may be replayed is
 // for the reader to say, by LastUsed.
-func (s *Store) LoadLedger(_ context.Context, o store.Owner, session string) ([]store.LedgerEntry, error) {
-	out := []store.LedgerEntry{}
-	err := s.view(func(v view) error {
+func (s *Store) LoadLedger(ctx context.Context, o store.Owner, session string) ([]store.LedgerEntry, error) {
+	out, err := within(ctx, s, func(v view) ([]store.LedgerEntry, error) {
+		out := []store.LedgerEntry{}
 		at := v.h.conversation(s.owner(o), session)
 		for r := range v.rows(join(famLedger, at[:]), nil) {
 			var e store.LedgerEntry
 			if err := r.into(&e); err != nil {
-				return err
+				return nil, err
 			}
 			out = append(out, e)
 		}
-		return nil
+		return out, nil
 	})
 	return out, wrap("load ledger", err)
 }

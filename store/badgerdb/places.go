@@ -66,9 +66,9 @@ func (r row) places() ([]store.Place, error) {
 }
 
 // Places lists the places of a session, none for one that isn't the owner's.
-func (s *Store) Places(_ context.Context, o store.Owner, session string) ([]store.Place, error) {
-	out := []store.Place{}
-	err := s.view(func(v view) error {
+func (s *Store) Places(ctx context.Context, o store.Owner, session string) ([]store.Place, error) {
+	out, err := within(ctx, s, func(v view) ([]store.Place, error) {
+		out := []store.Place{}
 		at := v.h.conversation(s.owner(o), session)
 		index := map[store.Hash]int{}
 		add := func(places []store.Place) {
@@ -85,18 +85,21 @@ func (s *Store) Places(_ context.Context, o store.Owner, session string) ([]stor
 		for r := range v.rows(join(famPlaces, at[:]), nil) {
 			places, err := r.places()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			add(places)
 		}
 		for r := range v.rows(join(famExchange, at[:]), nil) {
+			if err := ctx.Err(); err != nil { // nobody waits any more
+				return nil, err
+			}
 			x, err := r.exchange(seqOf(r.item.Key()[1:]), nil)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			add(x.Places)
 		}
-		return nil
+		return out, nil
 	})
 	return out, wrap("list places", err)
 }
@@ -104,22 +107,25 @@ func (s *Store) Places(_ context.Context, o store.Owner, session string) ([]stor
 // Anchors finds where something was said, within one tenant and user; the
 // agent doesn't count. The i-th result belongs to keys[i], newest first, at
 // most 64.
-func (s *Store) Anchors(_ context.Context, o store.Owner, keys []store.Hash) ([][]store.Anchor, error) {
-	out := make([][]store.Anchor, len(keys))
-	err := s.view(func(v view) error {
+func (s *Store) Anchors(ctx context.Context, o store.Owner, keys []store.Hash) ([][]store.Anchor, error) {
+	out, err := within(ctx, s, func(v view) ([][]store.Anchor, error) {
+		out := make([][]store.Anchor, len(keys))
 		p := v.h.owner(s.owner(o))
 		for i, k := range keys {
+			if err := ctx.Err(); err != nil { // nobody waits any more
+				return nil, err
+			}
 			for r := range v.rows(join(famAnchor, p[:], k[:]), nil) {
 				a, err := r.anchor()
 				if err != nil {
-					return err
+					return nil, err
 				}
 				if out[i] = append(out[i], a); len(out[i]) == manyAnchors {
 					break
 				}
 			}
 		}
-		return nil
+		return out, nil
 	})
 	return out, wrap("find anchors", err)
 }

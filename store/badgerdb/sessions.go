@@ -132,11 +132,9 @@ func (t *tx) writeSessions() error {
 
 // Session finds a session of an owner; the agent doesn't count. The error is
 // store.ErrNotFound for another owner's too.
-func (s *Store) Session(_ context.Context, o store.Owner, id string) (store.Session, error) {
-	var x store.Session
-	err := s.view(func(v view) (err error) {
-		x, err = v.session(v.h.conversation(s.owner(o), id))
-		return err
+func (s *Store) Session(ctx context.Context, o store.Owner, id string) (store.Session, error) {
+	x, err := within(ctx, s, func(v view) (store.Session, error) {
+		return v.session(v.h.conversation(s.owner(o), id))
 	})
 	return x, wrap("find session", err)
 }

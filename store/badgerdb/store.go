@@ -69,9 +69,10 @@ type Store struct {
 	tidy    chan struct{} // something was erased: squeeze now
 	first   chan struct{} // closed after the first attempt to open
 
-	life  sync.RWMutex // held for writing only while h changes
-	h     *handle      // nil while closed
-	write sync.Mutex   // held by whoever changes the directory
+	life  sync.RWMutex  // held for writing only while h changes
+	h     *handle       // nil while closed
+	write sync.Mutex    // held by whoever changes the directory
+	reads chan struct{} // a token for each read of within
 	// aborted are the exchanges that an opening has ended: whoever brings their
 	// real end may be alive, in this process. The write lock guards it.
 	aborted map[string]struct{}
@@ -124,6 +125,7 @@ func New(cfg Config) (*Store, error) {
 		mem:     newState(),
 		aborted: map[string]struct{}{},
 		turned:  make(chan struct{}),
+		reads:   make(chan struct{}, readsAtOnce),
 	}
 	var err error
 	if s.metrics, err = newMetrics(cfg.Reg, s); err != nil {
@@ -178,9 +180,14 @@ func (s *Store) Key() (store.IdentityKey, error) {
 }
 
 // with runs fn on the open store and keeps it open meanwhile. fn must not call
-// with again: a waiting close would part the two.
+// with again: a waiting close would part the two. A store that is just being
+// closed is off, and nobody waits for those who still read it: requests come
+// here.
 func (s *Store) with(fn func(*handle) error) error {
-	s.life.RLock()
+	if !s.life.TryRLock() {
+		_, reason := s.State()
+		return &store.Off{Reason: reason}
+	}
 	defer s.life.RUnlock()
 	if s.h == nil {
 		_, reason := s.State()
