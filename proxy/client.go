@@ -20,7 +20,7 @@ func newClient(cfg Config) *client {
 	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, KeepAlive: 30 * time.Second}
 	return &client{transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
+		DialContext:           directly(dialer.DialContext),
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true,
 		TLSHandshakeTimeout:   cfg.ConnectTimeout,

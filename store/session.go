@@ -194,7 +194,7 @@ func Tokens(s string) int {
 	cjk, other := 0, 0
 	for _, r := range s {
 		switch {
-		case r >= 0x2e80 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7af, r >= 0xf900 && r <= 0xfaff, r >= 0xff00 && r <= 0xffef, r >= 0x20000 && r <= 0x3ffff:
+		case CJK(r):
 			cjk++
 		case r < 0x80:
 			other++
@@ -207,4 +207,9 @@ func Tokens(s string) int {
 		}
 	}
 	return cjk + (other+3)/4
+}
+
+// CJK says whether a character counts as a token of its own.
+func CJK(r rune) bool {
+	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff
 }

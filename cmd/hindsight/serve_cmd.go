@@ -1,10 +1,14 @@
 package main
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // serveCmd is `hindsight serve`.
 type serveCmd struct {
 	Settings settings `embed:""`
+	Profile  string   `hidden:"" placeholder:"DIR" help:"Write into this directory where time and memory go."`
 }
 
 // Run reads the configuration and serves until ctx ends.
@@ -13,5 +17,12 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return runServe(ctx, cfg)
+	if c.Profile == "" {
+		return runServe(ctx, cfg)
+	}
+	stop, err := profile(c.Profile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(runServe(ctx, cfg), stop())
 }

@@ -6,6 +6,7 @@
 package dialect
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 
@@ -89,7 +90,8 @@ const (
 	Unknown   Role = "unknown" // kept, never touched
 )
 
-// Request is what a scanner saw. Zero values mean absent.
+// Request is what a scanner saw. Zero values mean absent. It is for one goroutine
+// at a time: its texts are decoded when somebody asks for them.
 type Request struct {
 	Body     []byte
 	Model    string
@@ -157,7 +159,8 @@ type Part struct {
 	// included; 0 where there is no text.
 	TextAt int
 
-	lit []byte // the text's JSON literal with quotes, nil if none
+	lit     []byte  // the text's JSON literal with quotes, nil if none
+	decoded *string // of a literal with escapes: what it says, once somebody asked
 }
 
 // Call is one tool call of an assistant.
@@ -168,14 +171,27 @@ type Call struct {
 
 // NewTextPart makes a part over a JSON string literal, quotes included.
 func NewTextPart(kind PartKind, typ string, lit []byte, start, end int) Part {
-	return Part{Kind: kind, Type: typ, lit: lit, Start: start, End: end}
+	p := Part{Kind: kind, Type: typ, lit: lit, Start: start, End: end}
+	if bytes.IndexByte(lit, '\\') >= 0 {
+		p.decoded = new(string)
+	}
+	return p
 }
 
 // TextEnd is where the text's literal ends in the body.
 func (p Part) TextEnd() int { return p.TextAt + len(p.lit) }
 
-// Text decodes the part's text. Without escapes it is a view of the body.
-func (p Part) Text() string { return Unquote(p.lit) }
+// Text is the part's text: without escapes a view of the body, else decoded once
+// and kept with the part and its copies.
+func (p Part) Text() string {
+	if p.decoded == nil {
+		return scan.Plain(p.lit)
+	}
+	if *p.decoded == "" { // what has an escape in it isn't empty
+		*p.decoded = Unquote(p.lit)
+	}
+	return *p.decoded
+}
 
 // Text joins the message's text parts with newlines.
 func (m Message) Text() string {

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"encoding/binary"
 	"strconv"
+	"unicode/utf8"
 
 	"hindsight/inject"
 	"hindsight/proxy/dialect"
@@ -80,7 +82,7 @@ func (k *Tracker) places(t *Turn, r *reading) []store.Hash {
 		if u.before.IsZero() && r.req.Conversation != "" {
 			before = t.Exchange // it is behind whatever the conversation holds by now
 		}
-		keys[u.index] = w.hash("place", t.Session, raw(u.hash), before, strconv.Itoa(u.nth))
+		keys[u.index] = k.memo.hash(w.hasher, "place", t.Session, raw(u.hash), before, strconv.Itoa(u.nth))
 	}
 	k.mu.Lock()
 	for _, u := range r.users {
@@ -129,12 +131,15 @@ func (t *Turn) texts(r *reading, index int) {
 			before = append(before, said{u.index, u.words})
 		}
 	}
+	if !t.Mode.Injects() {
+		return // nobody asks for the others
+	}
 	t.Context = append(t.Context, t.work.context...)
 	for _, s := range before {
 		t.Context = append(t.Context, s.text)
 	}
 	t.Context = t.Context[max(0, len(t.Context)-contextTurns):]
-	t.Texts = append(t.Texts, t.work.context...)
+	t.Texts = append(make([]string, 0, len(t.work.context)+len(r.req.Messages)), t.work.context...)
 	for _, m := range r.req.Messages {
 		for _, p := range m.Parts {
 			if p.Kind == dialect.TextPart || p.Kind == dialect.ToolResultPart {
@@ -146,13 +151,24 @@ func (t *Turn) texts(r *reading, index int) {
 	}
 }
 
-// sent is the length of a body in tokens. Most bodies are ASCII, where it is a
-// division.
+// sent is the length of a body in tokens, as [store.Tokens] counts them. Much of
+// most bodies is ASCII, which is passed over eight bytes at a time.
 func sent(body []byte) int {
-	for _, c := range body {
-		if c >= 0x80 {
-			return store.Tokens(string(body))
+	const high = 0x8080808080808080
+	cjk, wide := 0, 0
+	for i := 0; i < len(body); {
+		switch {
+		case i+8 <= len(body) && binary.LittleEndian.Uint64(body[i:])&high == 0:
+			i += 8
+		case body[i] < utf8.RuneSelf:
+			i++
+		default:
+			r, n := utf8.DecodeRune(body[i:])
+			if store.CJK(r) {
+				cjk, wide = cjk+1, wide+n
+			}
+			i += n
 		}
 	}
-	return (len(body) + 3) / 4
+	return cjk + (len(body)-wide+3)/4
 }

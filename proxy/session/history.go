@@ -17,7 +17,7 @@ const (
 
 // byAnchor finds the session in which the history was said, "" if none.
 func (k *Tracker) byAnchor(ctx context.Context, h *hasher, r *reading) (string, error) {
-	models := slices.Clone(r.models)
+	models := slices.Clone(r.models[max(0, len(r.models)-firstStep-secondStep):])
 	slices.Reverse(models)
 	var fits [][]store.Anchor
 	for _, step := range []int{firstStep, secondStep} {

@@ -2,7 +2,7 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,8 +91,7 @@ func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
 	w := t.work
 	w.end = strings.EqualFold(in.Header.Get("Hindsight-Session-End"), "true")
 	r := k.read(w.hasher, in.Req, app)
-	sum := sha256.Sum256(in.Req.Body)
-	t.BodyHash = w.hash("body", string(sum[:]), in.Path, sig.external)
+	t.BodyHash = w.hash("body", strconv.FormatUint(k.memo.body(in.Req.Body), 36), strconv.Itoa(len(in.Req.Body)), in.Path, sig.external)
 	w.body = t.BodyHash
 	k.await(ctx, t, sig, r)
 	if err := k.locate(ctx, t, in, sig, r); err != nil {

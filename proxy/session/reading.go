@@ -60,6 +60,8 @@ func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 	}
 	type place struct{ words, before store.Hash }
 	var nth map[place]int
+	turns := len(spoken)
+	r.users, r.models, r.humans = make([]userSaid, 0, turns), make([]modelSaid, 0, turns), make([]store.Hash, 0, turns)
 	for i, m := range req.Messages {
 		if m.Role == dialect.System || m.Role == dialect.Developer {
 			if leading {
@@ -79,22 +81,31 @@ func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 				u.words, u.third = strings.TrimSpace(spoken[0].Words), spoken[0].ThirdParty
 			}
 			if u.words != "" {
-				u.hash = h.hash("words", u.words)
+				u.hash = k.memo.hash(h, "words", u.words)
 				p := place{u.hash, said}
-				u.nth = nth[p]
-				note(&nth, p, u.nth+1)
+				if turns > 1 {
+					if nth == nil {
+						nth = make(map[place]int, turns)
+					}
+					u.nth = nth[p]
+					nth[p]++
+				}
 				words = u.hash
 				r.humans = append(r.humans, u.hash)
 			}
 			r.users = append(r.users, u)
 		case dialect.Assistant, dialect.Unknown:
-			if m.Role == dialect.Unknown && (m.ID == "" || m.Text() != "") {
+			text := m.Text()
+			if m.Role == dialect.Unknown && (m.ID == "" || text != "") {
 				continue // only a reference to an item is an answer without a role
 			}
 			s := modelSaid{index: i, length: r.length, words: words, calls: m.Calls}
-			s.text, s.hash = h.said(m.Text(), m.Calls, m.ID)
+			s.text, s.hash = k.memo.said(h, text, m.Calls, m.ID)
 			s.ids = idsOf(m.Calls, m.ID, s.text)
-			if thought(m) {
+			if thought := m.Role == dialect.Assistant && text == "" && len(m.Calls) == 0; thought {
+				// An item of the model's that says nothing: reasoning, which clients
+				// send back or leave out. It is an anchor by its id, and no part of
+				// the history.
 				r.length--
 				s.length, s.hash = r.length, store.Hash{}
 			}
@@ -117,13 +128,6 @@ func (k *Tracker) read(h *hasher, req *dialect.Request, app string) *reading {
 	return r
 }
 
-// thought says whether an item of the model's says nothing: reasoning, which
-// clients send back or leave out. It is an anchor by its id, and no part of the
-// history.
-func thought(m dialect.Message) bool {
-	return len(m.Calls) == 0 && m.Role == dialect.Assistant && m.Text() == ""
-}
-
 // opens says whether nothing in the history was said by a model.
 func (r *reading) opens() bool { return r.last < 0 && !kept(r.req) }
 
@@ -142,10 +146,15 @@ func addSystem(b *strings.Builder, m dialect.Message) {
 // and ids of its tool calls, else the item's own id (a provider that keeps the
 // text sends only that); zero for an item that says nothing.
 func (h *hasher) said(text string, calls []dialect.Call, id string) (string, store.Hash) {
+	return (*memo)(nil).said(h, text, calls, id)
+}
+
+// said is [hasher.said] for a text that may have been hashed before.
+func (c *memo) said(h *hasher, text string, calls []dialect.Call, id string) (string, store.Hash) {
 	text = canonicalAnswer(text)
 	switch {
 	case text != "":
-		return text, h.hash("said", text)
+		return text, c.hash(h, "said", text)
 	case len(calls) > 0:
 		parts := []string{"calls"}
 		for _, c := range calls {

@@ -58,6 +58,7 @@ type Tracker struct {
 	log   *slog.Logger
 	m     metrics
 	facts facts
+	memo  *memo
 
 	userHeaders    []clients.Header // names in canonical form, which is found at once
 	sessionHeaders []clients.SessionHeader
@@ -88,6 +89,7 @@ func New(cfg Config, st Store, rules *clients.Rules, log *slog.Logger, reg prome
 	}
 	k := &Tracker{
 		cfg: cfg, st: st, rules: rules, log: log, m: newMetrics(reg),
+		memo:      newMemo(),
 		facts:     facts{known: map[string]string{}, unsaved: map[string]string{}, news: make(chan struct{}, 1)},
 		live:      newLRU[string](cfg.Sessions, func(l *live) bool { return l.flying > 0 }),
 		anchors:   newLRU[store.Hash, *known](maxAnchors, nil),

@@ -33,8 +33,11 @@ func TestReadsOfRequestsEndInTime(t *testing.T) {
 		"fact":    func() error { _, _, err := s.Fact(short, "f"); return err },
 		"session": func() error { _, err := s.Session(short, store.Owner{Tenant: "t", User: "u"}, "s"); return err },
 		"places":  func() error { _, err := s.Places(short, store.Owner{Tenant: "t", User: "u"}, "s"); return err },
-		"anchors": func() error { _, err := s.Anchors(short, store.Owner{Tenant: "t", User: "u"}, make([]store.Hash, 1)); return err },
-		"ledger":  func() error { _, err := s.LoadLedger(short, store.Owner{Tenant: "t", User: "u"}, "s"); return err },
+		"anchors": func() error {
+			_, err := s.Anchors(short, store.Owner{Tenant: "t", User: "u"}, make([]store.Hash, 1))
+			return err
+		},
+		"ledger": func() error { _, err := s.LoadLedger(short, store.Owner{Tenant: "t", User: "u"}, "s"); return err },
 	} {
 		if err := read(); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s with every place taken: %v", name, err)

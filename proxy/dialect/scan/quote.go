@@ -16,6 +16,14 @@ func Unquote(lit []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
+// Plain is [Unquote] of a literal that is known to hold no escapes.
+func Plain(lit []byte) string {
+	if len(lit) < 2 {
+		return ""
+	}
+	return unsafe.String(&lit[1], len(lit)-2)
+}
+
 func unquoted(lit []byte) []byte {
 	if len(lit) < 2 {
 		return nil

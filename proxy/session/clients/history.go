@@ -13,8 +13,11 @@ const (
 // the places: another agent's message (its name isn't the first one's), and
 // examples in front of the conversation, count for nothing.
 func (r *Rules) HumanMessages(req *dialect.Request, app string) []Spoken {
-	var out []Spoken
 	first := firstUser(req)
+	if first < 0 {
+		return nil
+	}
+	out := make([]Spoken, 0, (len(req.Messages)-first+1)/2)
 	for i, m := range req.Messages {
 		if m.Role != dialect.User {
 			continue

@@ -48,13 +48,13 @@ func compilePhrase(s SideCall) (phrase, error) {
 }
 
 // opens says whether a trimmed text begins with the phrase.
-func (p phrase) opens(s string) bool {
+func (p *phrase) opens(s string) bool {
 	return p.at(s) >= 0 && containsAny(s, p.with) && !holdsOne(s, p.without)
 }
 
 // inSystem says whether the phrase stands in the lower-case head of a system
 // text.
-func (p phrase) inSystem(low string) bool {
+func (p *phrase) inSystem(low string) bool {
 	return p.folded.in(low) && containsAny(low, p.folded.with) && !holdsOne(low, p.folded.without)
 }
 
@@ -66,7 +66,8 @@ func (r *Rules) phrase(req *dialect.Request) bool {
 	if n := len(req.Messages); n > 0 && isSystem(req.Messages[n-1].Role) {
 		final = textParts(req.Messages[n-1], nil)
 	}
-	for _, p := range r.phrases {
+	for i := range r.phrases {
+		p := &r.phrases[i]
 		switch {
 		case p.noTools && req.HasTools:
 		case p.system && p.inSystem(system),
@@ -78,7 +79,7 @@ func (r *Rules) phrase(req *dialect.Request) bool {
 	return false
 }
 
-func anyOpens(p phrase, texts []string) bool {
+func anyOpens(p *phrase, texts []string) bool {
 	for _, s := range texts {
 		if p.opens(s) {
 			return true

@@ -52,6 +52,7 @@ func (r *Rules) part(s, app string, opening bool, to *reading) {
 			s = s[:strings.LastIndex(s, x.text)]
 		}
 	}
+	judged := "" // is a person's, as far as its beginning tells
 	for again := true; again; {
 		again = false
 		s = strings.TrimSpace(s)
@@ -72,6 +73,7 @@ func (r *Rules) part(s, app string, opening bool, to *reading) {
 			}
 			return
 		}
+		judged = s
 		if rest, outside, ok := r.cutHead(s, app); ok {
 			s, again = rest, true
 			to.third.add(outside)
@@ -80,18 +82,21 @@ func (r *Rules) part(s, app string, opening bool, to *reading) {
 	s, outside := r.split(s, app)
 	to.third.add(outside...)
 	s = unquote(strings.TrimSpace(s))
-	if b, ok := r.nobody(s, app, opening); ok {
-		if b.third {
-			to.third.add(s)
+	if s != judged {
+		if b, ok := r.nobody(s, app, opening); ok {
+			if b.third {
+				to.third.add(s)
+			}
+			return
 		}
-		return
 	}
 	to.words.add(s)
 }
 
 // template undoes a known template at the beginning of s.
 func (r *Rules) template(s, app string) (inner, third string, ok bool) {
-	for _, t := range r.templates {
+	for i := range r.templates {
+		t := &r.templates[i]
 		if !appFits(t.apps, app) {
 			continue
 		}
@@ -131,15 +136,17 @@ func (r *Rules) template(s, app string) (inner, third string, ok bool) {
 
 // nobody finds the entry by which no person typed s.
 func (r *Rules) nobody(s, app string, opening bool) (beginning, bool) {
-	for _, b := range r.beginnings {
+	for i := range r.beginnings {
+		b := &r.beginnings[i]
 		if b.opening && !opening || !appFits(b.apps, app) {
 			continue
 		}
 		if end := b.at(s); end >= 0 && (!b.whole || end == len(s)) && containsAny(s, b.with) {
-			return b, true
+			return *b, true
 		}
 	}
-	for _, p := range r.phrases {
+	for i := range r.phrases {
+		p := &r.phrases[i]
 		// What counts only without tools may well be a person's request.
 		if p.user && !p.noTools && p.opens(s) {
 			return beginning{}, true
