@@ -47,7 +47,7 @@ bench: build ## compare small requests with direct calls, httputil.ReverseProxy 
 	bin/hindsight bench proxy
 
 bench-proxy: build ## the whole comparison (12 minutes), written into docs/performance.md
-	bin/hindsight bench proxy --full --into docs/performance.md
+	bin/hindsight bench proxy --full --profile bench-profiles --into docs/performance.md
 
 clean: ## remove what was built
 	rm -rf bin

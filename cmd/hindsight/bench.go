@@ -28,6 +28,7 @@ type benchProxyCmd struct {
 	Full     bool          `help:"Long histories, streams and memory too; takes about ten minutes."`
 	Held     int           `default:"1500" help:"Requests of 150 KB that are held open (--full)."`
 	Idle     time.Duration `default:"30s" help:"How long after its start an idle server's memory is read (--full)."`
+	Profile  string        `placeholder:"DIR" help:"Write profiles of Hindsight's processes into this directory and print where time and memory go."`
 	Into     string        `placeholder:"PATH" help:"Write the tables into this Markdown file, between its marks."`
 }
 
@@ -79,6 +80,11 @@ func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
 	if err := cmd.speed(ctx, b, r); err != nil {
 		return err
 	}
+	if cmd.Profile != "" {
+		if err := cmd.profiles(ctx, b, cmd.loads(), r); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(os.Stderr, "\r%80s\r", "")
 	if cmd.Into != "" {
 		if err := r.into(cmd.Into); err != nil {
@@ -98,20 +104,7 @@ func (cmd *benchProxyCmd) speed(ctx context.Context, b *benchStack, r *benchRepo
 	if err != nil {
 		return err
 	}
-	loads := []bench.Load{
-		{Name: "small body, 1 connection", Script: bench.Small, Conns: 1, For: cmd.For},
-		{Name: "small body, 32 connections", Script: bench.Small, Conns: 32, For: cmd.For},
-	}
-	if cmd.Full {
-		histories := bench.Histories(100_000, 60)
-		events := bench.Events(100, 0)
-		loads = append(loads,
-			bench.Load{Name: "history of 100 KB, 1 connection", Script: histories, Conns: 1, For: cmd.For},
-			bench.Load{Name: "history of 100 KB, 32 connections", Script: histories, Conns: 32, For: cmd.For},
-			bench.Load{Name: "stream of 100 events, 1 connection", Script: bench.Streaming, Header: events, Conns: 1, For: cmd.For},
-			bench.Load{Name: "stream of 100 events, 32 connections", Script: bench.Streaming, Header: events, Conns: 32, For: cmd.For},
-		)
-	}
+	loads := cmd.loads()
 	if r.Rows, err = bench.Compare(ctx, targets, loads, cmd.Rounds, os.Stderr); err != nil {
 		return err
 	}
@@ -139,6 +132,25 @@ func (cmd *benchProxyCmd) speed(ctx context.Context, b *benchStack, r *benchRepo
 	}
 	r.Kept, err = server.journalled(ctx)
 	return err
+}
+
+// loads are the kinds of traffic.
+func (cmd *benchProxyCmd) loads() []bench.Load {
+	loads := []bench.Load{
+		{Name: "small body, 1 connection", Script: bench.Small, Conns: 1, For: cmd.For},
+		{Name: "small body, 32 connections", Script: bench.Small, Conns: 32, For: cmd.For},
+	}
+	if cmd.Full {
+		histories := bench.Histories(100_000, 60)
+		events := bench.Events(100, 0)
+		loads = append(loads,
+			bench.Load{Name: "history of 100 KB, 1 connection", Script: histories, Conns: 1, For: cmd.For},
+			bench.Load{Name: "history of 100 KB, 32 connections", Script: histories, Conns: 32, For: cmd.For},
+			bench.Load{Name: "stream of 100 events, 1 connection", Script: bench.Streaming, Header: events, Conns: 1, For: cmd.For},
+			bench.Load{Name: "stream of 100 events, 32 connections", Script: bench.Streaming, Header: events, Conns: 32, For: cmd.For},
+		)
+	}
+	return loads
 }
 
 // benchStreams is how many paced streams each target gets in a round.

@@ -18,6 +18,7 @@ type benchReport struct {
 	Rows       []bench.Row       `json:"rows"`
 	Ways       []bench.Way       `json:"chunks,omitempty"`
 	Footprints []bench.Footprint `json:"memory,omitempty"`
+	Profiles   []bench.Profile   `json:"profiles,omitempty"`
 	Asked      int               `json:"requests_to_record"`
 	Kept       int               `json:"exchanges_journalled"`
 }
@@ -49,6 +50,10 @@ func (r *benchReport) markdown() string {
 	if len(r.Footprints) > 0 {
 		b.WriteString("\nAnonymous memory of the process:\n\n")
 		bench.PrintFootprints(&b, r.Footprints)
+	}
+	if len(r.Profiles) > 0 {
+		b.WriteString("\nWhere it goes, by processes that watch themselves (pprof): each sample counts for the innermost package of ours or of a library; system calls and the garbage collector stand by themselves:\n\n")
+		bench.PrintProfiles(&b, r.Profiles)
 	}
 	return b.String()
 }

@@ -67,6 +67,7 @@ func startBench(ctx context.Context, memories int, embedder string) (_ *benchSta
 		return http.Header{"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"}, "Hindsight-Memory": {mode}}
 	}
 	plain := mode("off")
+	serve := func(ctx context.Context) (*benchProcess, error) { return b.serve(ctx) }
 	b.contestants = []contestant{
 		{name: "direct", kind: "direct", header: plain},
 		{name: "httputil.ReverseProxy", kind: "reverse", header: plain, start: b.reverse},
@@ -75,9 +76,9 @@ func startBench(ctx context.Context, memories int, embedder string) (_ *benchSta
 		b.contestants = append(b.contestants, contestant{name: "nginx", kind: "nginx", header: plain, start: b.serveNginx})
 	}
 	b.contestants = append(b.contestants,
-		contestant{name: "hindsight, nothing recorded", kind: "hindsight", header: plain, start: b.serve},
-		contestant{name: "hindsight, memory off", kind: "hindsight", header: mode("write"), start: b.serve, records: true},
-		contestant{name: fmt.Sprintf("hindsight, recall in %d memories", memories), kind: "hindsight", header: mode("on"), start: b.serve, records: true},
+		contestant{name: "hindsight, nothing recorded", kind: "hindsight", header: plain, start: serve},
+		contestant{name: "hindsight, memory off", kind: "hindsight", header: mode("write"), start: serve, records: true},
+		contestant{name: fmt.Sprintf("hindsight, recall in %d memories", memories), kind: "hindsight", header: mode("on"), start: serve, records: true},
 	)
 	return b, nil
 }
@@ -100,8 +101,8 @@ func (b *benchStack) reverse(ctx context.Context) (*benchProcess, error) {
 	return b.own(ctx, nil, "bench", "reverse-proxy", "--to", b.upstream.url)
 }
 
-// serve starts Hindsight over a copy of the memories.
-func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
+// serve starts Hindsight, with more arguments, over a copy of the memories.
+func (b *benchStack) serve(ctx context.Context, args ...string) (*benchProcess, error) {
 	dir, err := os.MkdirTemp(b.dir, "data")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
@@ -109,7 +110,7 @@ func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(b.dir, "filled"))); err != nil {
 		return nil, fmt.Errorf("copy the benchmark's memories: %w", err)
 	}
-	p, err := b.serveOn(ctx, dir)
+	p, err := b.serveOn(ctx, dir, args...)
 	if err == nil {
 		p.dir = dir
 	}
@@ -117,7 +118,7 @@ func (b *benchStack) serve(ctx context.Context) (*benchProcess, error) {
 }
 
 // serveOn starts Hindsight on a data directory.
-func (b *benchStack) serveOn(ctx context.Context, dir string) (*benchProcess, error) {
+func (b *benchStack) serveOn(ctx context.Context, dir string, args ...string) (*benchProcess, error) {
 	admin, err := anyAddress()
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (b *benchStack) serveOn(ctx context.Context, dir string) (*benchProcess, er
 	p, err := b.own(ctx, []string{
 		"LLM_API_BASE=" + b.upstream.url + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_DATA_DIR=" + dir, "HINDSIGHT_TENANT=bench",
 		"HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error", "HINDSIGHT_EMBEDDER=" + b.embedder,
-	}, "serve")
+	}, append([]string{"serve"}, args...)...)
 	if err != nil {
 		return nil, err
 	}

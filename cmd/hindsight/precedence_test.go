@@ -88,6 +88,9 @@ func TestSettingsAgree(t *testing.T) {
 			continue
 		}
 		for _, f := range cmd.Flags {
+			if f.Hidden {
+				continue // no setting
+			}
 			key := f.Tag.Get("key")
 			if got := strings.NewReplacer(".", "-", "_", "-").Replace(key); got != f.Name {
 				t.Errorf("--%s has the key %s", f.Name, key)
