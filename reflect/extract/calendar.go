@@ -69,43 +69,43 @@ func away(unit string, n int, now time.Time) span {
 }
 
 // spanEn is what the groups of [relativeEn] mean.
-func spanEn(g map[string]string, now time.Time) (span, bool) {
+func spanEn(g map[string]string, now time.Time) span {
 	now = midday(now.Year(), now.Month(), now.Day(), now.Location())
 	switch {
 	case g["before"] != "":
-		return away("day", -2, now), true
+		return away("day", -2, now)
 	case g["after"] != "":
-		return away("day", 2, now), true
+		return away("day", 2, now)
 	case g["day"] != "":
-		return away("day", map[string]int{"yesterday": -1, "tomorrow": 1}[g["day"]], now), true
+		return away("day", map[string]int{"yesterday": -1, "tomorrow": 1}[g["day"]], now)
 	case g["night"] == "last night":
-		return away("day", -1, now), true
+		return away("day", -1, now)
 	case g["step"] != "":
 		step := map[string]int{"last": -1, "next": 1}[g["step"]]
 		day, named := weekdays[g["of"]]
 		switch {
 		case !named:
-			return away(g["of"], step, now), true
+			return away(g["of"], step, now)
 		case step < 0: // the latest one before today
-			return onDay(now.AddDate(0, 0, -1-(int(now.Weekday())-int(day)+6)%7)), true
+			return onDay(now.AddDate(0, 0, -1-(int(now.Weekday())-int(day)+6)%7))
 		default:
-			return onDay(monday(now).AddDate(0, 0, 7*step+(int(day)+6)%7)), true
+			return onDay(monday(now).AddDate(0, 0, 7*step+(int(day)+6)%7))
 		}
 	case g["twice"] != "":
-		return away(g["twice"], -2, now), true
+		return away(g["twice"], -2, now)
 	case g["end"] != "":
-		return endOf(away(g["end"], 0, now)), true
+		return endOf(away(g["end"], 0, now))
 	case g["half"] == "month":
-		return away("day", -15, now), true
+		return away("day", -15, now)
 	case g["half"] != "":
-		return away("month", -6, now), true
+		return away("month", -6, now)
 	}
 	for name, sign := range map[string]int{"ago": -1, "from": 1, "in": 1} {
 		if n := g["n"+name]; n != "" {
-			return away(g["u"+name], sign*count(n), now), true
+			return away(g["u"+name], sign*count(n), now)
 		}
 	}
-	return away("day", 0, now), true // tonight, this morning
+	return away("day", 0, now) // tonight, this morning
 }
 
 func endOf(s span) span { return span{s.last, s.last, 'd'} }

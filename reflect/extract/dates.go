@@ -77,8 +77,8 @@ func relatives(s string, now time.Time) []relative {
 	}
 	var out []relative
 	for _, m := range relativeEn.FindAllStringSubmatchIndex(s, -1) {
-		if sp, ok := spanEn(named(relativeEn, s, m), now); ok && (s[m[0]] != 'i' && s[m[0]] != 'I' || !done.MatchString(s[:m[0]])) {
-			out = append(out, relative{m[1], sp})
+		if in := strings.EqualFold(s[m[0]:m[0]+1], "i"); !in || !done.MatchString(s[:m[0]]) {
+			out = append(out, relative{m[1], spanEn(named(relativeEn, s, m), now)})
 		}
 	}
 	for _, m := range relativeZh.FindAllStringSubmatchIndex(s, -1) {

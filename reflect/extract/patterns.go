@@ -24,6 +24,14 @@ const (
 	lessonConfidence = 0.5
 )
 
+// Days and what happens on them that is worth knowing later.
+const (
+	eventDayEn = `yesterday|today|tonight|tomorrow|this (?:morning|week|month)|last (?:night|week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|next (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)`
+	eventEn    = `(?:moved|switched (?:\S+ ){0,5}to|migrated|resigned|quit|retired|graduated|married|divorced|joined (?-i:\p{Lu})|left (?-i:\p{Lu}|my job|the company)|(?:bought|sold) (?:a|an|our|my|the) (?:new |old )?(?:house|flat|apartment|car|boat|company|shop|farm)|launched|shipped|released|signed|hired|adopted|start(?:ed)? (?:as|at|working)|will (?:move|start|leave|join))`
+	eventDayZh = `今天|昨天|前天|明天|后天|大后天|[上下这本]个?(?:周|星期|礼拜)[一二三四五六日天末]?|[上下这本]个?月(?:底|初|\d{1,2}[号日])?|月底|年底|去年|今年|明年`
+	eventZh    = `搬|手术|住院|出院|出差|结婚|离婚|毕业|入职|离职|辞职|退休|答辩|上线|发布|迁移|签(?:了|约|合同)|出生`
+)
+
 var patterns = compile([]struct {
 	re      string
 	typ     store.Type
@@ -41,6 +49,7 @@ var patterns = compile([]struct {
 	{`(?i)^i (?:really |generally )?like (?:my |the |to )?(\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^my (?:favou?rite|preferred) ([\p{L} ]{2,30}?) (?:is|are)\b`, store.Preference, "favourite $1"},
 
+	{`^(?:I am|I'm) (?:\p{Lu}\p{L}+[ -])+\p{Lu}\p{L}+(?:[,.!]|$| and\b)`, store.UserFact, "name"},
 	{`(?i)^(?:my name is|my name's|i am called|i'm called|i go by|people call me) \p{L}`, store.UserFact, "name"},
 	{`(?i)^(?:i|we) (?:currently |still |now )?live (?:in|at|near|on|with)\b`, store.UserFact, "home"},
 	{`(?i)^(?:i|we)(?:'ve| have)? (?:just |recently |now |finally )?(?:moved (?:back |house |home )?(?:to|from|in with|away from|out of)|relocated to)\b`, store.UserFact, "home"},
@@ -52,7 +61,7 @@ var patterns = compile([]struct {
 	{`(?i)^i (?:was born|grew up|turned \d+|speak|own|drive|play the|don'?t eat|do not eat|don'?t drink|can'?t eat|never eat|have been (?:a|an|working))\b`, store.UserFact, "personal"},
 	{`(?i)^i(?:'ve| have)? (?:recently |just )?(?:stopped|quit|gave up|given up) (?:drinking|eating|smoking|working|using|taking|playing|living|wearing|driving)\b`, store.UserFact, "personal"},
 	{`(?i)^i have (?:an? |two |three |four |five |\d+ )?(?:\p{L}+[ -]){0,2}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|rabbits?|parrots?|allergy|allergies|diabetes|asthma|adhd|dyslexia|migraines?|phd|degree)\b`, store.UserFact, "personal"},
-	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)? (?:is|are|was|has|works|lives|likes|uses|wants|turned|hates|loves)\b`, store.UserFact, "people"},
+	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)?(?: (?-i:\p{Lu}\p{L}+))? (?:is|are|was|has|turns|works|lives|likes|uses|wants|turned|hates|loves)\b`, store.UserFact, "people"},
 	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|(?:has |have |was )?(?:just |now |recently )?changed(?: from \S+)? to|became|runs? on|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
 	{`(?i)^(?:i|we) (?:mainly |mostly |always |usually )?(?:use|run|deploy|host|develop|code|program) (?:on |in |with |to |our |my )?\p{L}[^,]* (?:for|as|on|with|at|in)\b`, store.UserFact, "tools"},
 	{`(?i)^(?:the |our )?(?:staging|production|prod|test|dev|internal|main) (?:\p{L}+ ){1,3}(?:is|are|runs? (?:on|at)|listens? on|lives? (?:at|in))\b.*\d`, store.UserFact, "setup"},
@@ -61,6 +70,9 @@ var patterns = compile([]struct {
 	{`(?i)\b(?:i|we)(?:'ve| have)? (?:finally )?(?:fixed|solved|resolved) (?:it|this|that|the \p{L}+(?: \p{L}+)?) (?:by|with|when)\b`, store.Solution, "fix"},
 	{`(?i)\b(?:it|that|this) (?:was|got|is) (?:fixed|solved|resolved) (?:by|with|after)\b|\bwhat (?:worked|helped) (?:was|is)\b|\b(?:fixed|solved|did) (?:it|the trick)[.!]?$`, store.Solution, "fix"},
 	{`(?i)\bthe (?:root )?(?:cause|reason|problem|issue|bug|mistake|culprit) (?:was|turned out to be)\b|\bit (?:failed|broke|crashed) because\b|\bit turned out (?:that|to be)\b|\blesson learned\b`, store.ErrorLesson, "cause"},
+
+	// What happened, or will, on a day that is named.
+	{`(?i)^(?:` + eventDayEn + `),? (?:i|we) ` + eventEn + `\b|^(?:i|we)(?:'ve| have)? ` + eventEn + `\b.{0,80}\b(?:` + eventDayEn + `)\b`, store.EventType, "event"},
 
 	// The same in Chinese.
 	{`^(?:请)?(?:从现在(?:开始|起)|从今以后|从此|今后|往后|以后)`, store.Preference, "长期要求"},
@@ -79,11 +91,13 @@ var patterns = compile([]struct {
 	{`^我(?:今年)?[\d一二两三四五六七八九十]{1,4}岁`, store.UserFact, "年龄"},
 	{`^我(?:从来)?(?:对[^，。]{1,10}过敏|不吃|不喝|吃素|吃不了|不能吃|不能喝|患有|有(?:糖尿病|高血压|哮喘|鼻炎|胃病))`, store.UserFact, "饮食与健康"},
 	{`^(?:我|我们|我家|我们家)(?:还)?(?:有|养了|养着|生了)(?:一|两|二|三|四|五|\d+)(?:个|只|条|位|对|名|匹)`, store.UserFact, "家庭"},
-	{`^我(?:的)?(?:老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫)(?:的名字)?(?:叫|是|在|今年|喜欢|不|对|有|住)`, store.UserFact, "家人"},
+	{`^我(?:的)?(?:老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫)(?:的名字)?\p{Han}{0,3}?(?:叫|是|在|今年|喜欢|不|对|有|住)`, store.UserFact, "家人"},
 	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14}?)(?:现在|已经|刚刚?)*(?:是|在|叫|改成|改为|换成|变成|变为|更新为|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
 	{`^(?:我|我们)(?:公司|团队|项目|组|部门)?(?:平时|主要|一直|现在|都)?(?:用的是|使用的是|主要用|都用|一直用|在用)`, store.UserFact, "工具"},
+	{`^(?:我|我们)(?:现在|目前|已经|早就|最近|终于)*(?:不再[用使玩看做喝吃抽]|改用|换用|换成|戒了?[烟酒])`, store.UserFact, "习惯"},
+	{`^(?:` + eventDayZh + `)[，,]?(?:我|我们)?[^，。]{0,12}(?:` + eventZh + `)|^(?:我|我们)(?:` + eventDayZh + `)[^，。]{0,12}(?:` + eventZh + `)`, store.EventType, "事件"},
 	{`^我(?:会说|会弹|会拉|毕业于|出生于|生于|是\d{2,4}年|学过|考过|开的是)`, store.UserFact, "个人"},
-	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
+	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
 
 	{`(?:解决(?:办法|方法|方案)|修复(?:方法|办法|方式)|办法|正确做法|最终方案)(?:就)?是|(?:就|终于|问题)(?:好了|解决了|修好了|正常了|搞定了)|(?:改成|换成|加上|升级到|重启|删掉|设置为|设为)[^。]{1,60}(?:就好了|就行了|就可以了|就正常了|就不报错了|后解决了|后正常了|搞定)`, store.Solution, "解决办法"},
 	{`(?:根本)?原因(?:找到了，?)?(?:就)?是|问题出在|(?:失败|报错|崩溃|超时)是因为|教训是|踩(?:了|过)?(?:个|的)?坑|罪魁祸首是`, store.ErrorLesson, "原因"},

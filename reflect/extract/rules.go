@@ -19,9 +19,13 @@ func Rules(m Material) Result {
 			continue
 		}
 		for _, s := range own(e.Text) {
+			asks := strings.ContainsAny(s, "?？")
+			if asks {
+				s = lead(s)
+			}
 			p := recognise(s)
-			if p == nil {
-				continue
+			if p == nil || asks && p.subject == "$1" && len(wording.Numbers(s))+len(wording.Names(s)) == 0 {
+				continue // "my server is down, what now?" is about the moment
 			}
 			if reason := refused(s); reason != "" {
 				res.Dropped = append(res.Dropped, drop(s, reason))
@@ -33,6 +37,22 @@ func Rules(m Material) Result {
 	found = append(found, lessons(m)...)
 	res.Candidates = merge(found, res.Candidates)
 	return Capped(res)
+}
+
+// lead is what a sentence states before it asks: "I live in Oslo, where do I
+// vote?" It is empty if the question begins at once.
+func lead(s string) string {
+	end := 0
+	for i, r := range s {
+		if r != ',' && r != '，' && r != '?' && r != '？' {
+			continue
+		}
+		if r == '?' || r == '？' || !statesSomething(s[end:i]) {
+			break
+		}
+		end = i
+	}
+	return strings.TrimSpace(s[:end])
 }
 
 // recognise finds the pattern that a sentence fits, nil if it states nothing.
