@@ -23,12 +23,15 @@ type Searcher interface {
 	List(ctx context.Context, q index.Query) ([]*store.Memory, error)
 }
 
-// Ledger keeps the blocks of sessions. SaveLedger never blocks; Gone answers
-// from memory.
+// Ledger keeps the blocks of sessions. SaveLedger never blocks; Gone and Offered
+// answer from memory, and know what was saved.
 type Ledger interface {
 	LoadLedger(ctx context.Context, o store.Owner, session string) ([]store.LedgerEntry, error)
 	SaveLedger(entries []store.LedgerEntry)
 	Gone(id string) bool
+	// Offered is when a block last asked to check a memory, zero if not in the
+	// last 30 days.
+	Offered(id string) time.Time
 }
 
 // Journal takes the record of what was considered. It never blocks.

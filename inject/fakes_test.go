@@ -24,6 +24,7 @@ type disk struct {
 	mems    []store.Memory
 	ledger  map[string][]store.LedgerEntry // by session
 	gone    map[string]bool
+	offered map[string]time.Time
 	whys    []store.Why
 	loads   int
 	version uint64
@@ -101,6 +102,12 @@ func (d *disk) SaveLedger(entries []store.LedgerEntry) {
 		d.ledger = map[string][]store.LedgerEntry{}
 	}
 	for _, e := range entries {
+		for _, id := range e.Checks {
+			if d.offered == nil {
+				d.offered = map[string]time.Time{}
+			}
+			d.offered[id] = e.Created
+		}
 		list := d.ledger[e.Session]
 		i := slices.IndexFunc(list, func(o store.LedgerEntry) bool { return o.Key == e.Key })
 		if i < 0 {
@@ -115,6 +122,12 @@ func (d *disk) Gone(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.gone[id]
+}
+
+func (d *disk) Offered(id string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.offered[id]
 }
 
 func (d *disk) SaveWhy(w store.Why) {

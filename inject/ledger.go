@@ -176,7 +176,7 @@ func (l *ledger) withdraw(o store.Owner, session string, now time.Time) {
 	}
 	var out []store.LedgerEntry
 	for k, e := range s.entries {
-		e.Owner, e.Session, e.Key, e.Text, e.Refs, e.LastUsed, e.Withdrawn = o, session, k, "", nil, now, true
+		e.Owner, e.Session, e.Key, e.Text, e.Refs, e.Checks, e.LastUsed, e.Withdrawn = o, session, k, "", nil, nil, now, true
 		s.entries[k] = e
 		out = append(out, e)
 	}

@@ -61,7 +61,7 @@ func (e *Engine) replay(p *Plan, c Conversation, led *sessionLedger) {
 		}
 		p.Blocks = append(p.Blocks, Block{Message: place.Message, Text: entry.Text, Refs: entry.Refs})
 		if c.Now.Sub(entry.LastUsed) >= ledgerTouch {
-			entry.LastUsed = c.Now
+			entry.LastUsed, entry.Checks = c.Now, nil // asked once
 			p.entries = append(p.entries, entry)
 		}
 	}
@@ -89,12 +89,13 @@ func (e *Engine) again(p *Plan, c Conversation) bool {
 	if !ok || p.at(place.Message) || e.ledger.gone(f.refs) {
 		return false
 	}
-	p.insert(c, place, f.text, f.refs)
+	p.insert(c, place, f.text, f.refs, nil)
 	return true
 }
 
-// insert adds a new block at a place, to be kept under the place's key.
-func (p *Plan) insert(c Conversation, place Place, text string, refs []store.Ref) {
+// insert adds a new block at a place, to be kept under the place's key. checks are
+// the ids that it asks to check.
+func (p *Plan) insert(c Conversation, place Place, text string, refs []store.Ref, checks []string) {
 	b := Block{Message: place.Message, Text: text, Refs: refs, Fresh: true}
 	i := len(p.Blocks)
 	for i > 0 && p.Blocks[i-1].Message > b.Message {
@@ -103,7 +104,7 @@ func (p *Plan) insert(c Conversation, place Place, text string, refs []store.Ref
 	p.Blocks = append(p.Blocks[:i], append([]Block{b}, p.Blocks[i:]...)...)
 	p.New = refs
 	p.entries = append(p.entries, store.LedgerEntry{
-		Owner: c.Owner, Session: c.Session, Key: place.Key, Text: text, Refs: refs, Created: c.Now, LastUsed: c.Now,
+		Owner: c.Owner, Session: c.Session, Key: place.Key, Text: text, Refs: refs, Checks: checks, Created: c.Now, LastUsed: c.Now,
 	})
 }
 

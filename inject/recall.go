@@ -135,7 +135,7 @@ func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*st
 	b := newBudget(e.models.bounds(e.cfg, c.Model), c, p.told())
 	for _, m := range always {
 		if !e.ledger.store.Gone(m.ID) && known.verdict(m) == "" {
-			b.standing(line{memory: m, instead: known.instead(m)})
+			b.standing(line{memory: m, instead: known.instead(m), check: e.unconfirmed(m, c.Now)})
 		}
 	}
 	var pass []*candidate
@@ -159,7 +159,7 @@ func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*st
 		}
 	}
 	for _, l := range e.merge(pass) {
-		l.instead = known.instead(l.memory)
+		l.instead, l.check = known.instead(l.memory), e.unconfirmed(l.memory, c.Now)
 		if verdict := b.add(l); verdict != "" {
 			for _, cand := range pass {
 				if cand.hit.Memory == l.memory {
@@ -174,10 +174,14 @@ func (e *Engine) choose(p *Plan, c Conversation, cands []candidate, always []*st
 	inside := b.inside()
 	key := fenceKey(e.secret, c.Owner.Tenant, c.Owner.User, c.Owner.Agent, string(c.BodyHash[:]), inside)
 	refs := make([]store.Ref, len(b.lines))
+	var checks []string
 	for i, l := range b.lines {
 		refs[i] = store.Ref{ID: l.memory.ID, Revision: l.memory.Revision}
+		if l.check {
+			checks = append(checks, l.memory.ID)
+		}
 	}
-	p.insert(c, c.Places[c.Fresh], fence(key, inside), refs)
+	p.insert(c, c.Places[c.Fresh], fence(key, inside), refs, checks)
 	return b.lines
 }
 
@@ -224,7 +228,7 @@ func (k *known) verdict(m *store.Memory) string {
 	}
 	text := clean(m.Text)
 	for _, b := range k.blocks {
-		if strings.Contains(b.Text, "] "+text+"\n") {
+		if states(b.Text, text) {
 			return "already_said"
 		}
 	}

@@ -26,6 +26,31 @@ type line struct {
 	memory  *store.Memory
 	earlier int    // how many older memories of the subject it stands for
 	instead string // short id of what it replaces, if that was said before
+	check   bool   // nobody has confirmed it for long
+}
+
+// What follows the text of a line.
+const (
+	moreEarlier = " (+%d earlier)"
+	replaces    = " (replaces %s)"
+	pleaseCheck = " (please check)"
+)
+
+// states says whether a block says a cleaned text, whatever follows it there.
+func states(block, text string) bool {
+	for rest := block; ; {
+		i := strings.Index(rest, "] "+text)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len("] "+text):]
+		for _, end := range []string{"\n", moreEarlier, replaces, pleaseCheck} {
+			end, _, _ = strings.Cut(end, "%")
+			if strings.HasPrefix(rest, end) {
+				return true
+			}
+		}
+	}
 }
 
 // renderLine writes one memory: id, date, text.
@@ -42,10 +67,13 @@ func renderLine(l line, short string, zone *time.Location) string {
 	b.WriteString("] ")
 	b.WriteString(clean(l.memory.Text))
 	if l.earlier > 0 {
-		fmt.Fprintf(&b, " (+%d earlier)", l.earlier)
+		fmt.Fprintf(&b, moreEarlier, l.earlier)
 	}
 	if l.instead != "" {
-		fmt.Fprintf(&b, " (replaces %s)", l.instead)
+		fmt.Fprintf(&b, replaces, l.instead)
+	}
+	if l.check {
+		b.WriteString(pleaseCheck)
 	}
 	b.WriteByte('\n')
 	return b.String()

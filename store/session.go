@@ -158,6 +158,7 @@ type LedgerEntry struct {
 	Key       Hash      `json:"key"`
 	Text      string    `json:"text"`
 	Refs      []Ref     `json:"refs"`
+	Checks    []string  `json:"checks,omitempty"` // ids of refs that the block asks to check
 	Created   time.Time `json:"created"`
 	LastUsed  time.Time `json:"last_used"`
 	Withdrawn bool      `json:"withdrawn,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"hindsight/internal/fakellm"
 	"hindsight/store"
@@ -140,5 +141,36 @@ func TestNothingWhereTheProviderKeepsIt(t *testing.T) {
 				t.Errorf("stateful %v, %q: recorded %v", stateful, form, said)
 			}
 		}
+	}
+}
+
+// An important memory that nobody has confirmed for half a year is shown with
+// "please check", once a month: not in the next session, not after a restart.
+// Where the words stand already they stay.
+func TestPleaseCheckOnceAMonth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann")
+	old := time.Now().AddDate(0, 0, -200)
+	_, err := w.st.store.PutMemories(t.Context(), []store.Memory{{
+		ID: "mboathouse", Tenant: "default", Scope: store.UserScope("ann"), Type: store.UserFact, Layer: store.Semantic, State: store.Active,
+		Text: "The boathouse key hangs behind the barometer.", Importance: 0.8, CreatedAt: old, UpdatedAt: old, Revision: 1,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := func() bool { return strings.Contains(string(w.last().body), "barometer. (please check)") }
+	first := w.conversation()
+	if r := first.say("Where is my boathouse key?"); r.memory() != "injected" || !asks() {
+		t.Fatalf("the first session: %s, %s", r.memory(), w.last().body)
+	}
+	if r := w.conversation().say("And where is my boathouse key?"); r.memory() != "injected" || asks() {
+		t.Errorf("the second session: %s, %s", r.memory(), w.last().body)
+	}
+	w.restart()
+	if r := w.conversation().say("So where is my boathouse key?"); r.memory() != "injected" || asks() {
+		t.Errorf("after a restart: %s, %s", r.memory(), w.last().body)
+	}
+	if r := first.say("Thanks."); r.memory() != "replayed" || !asks() {
+		t.Errorf("the first session goes on: %s, %s", r.memory(), w.last().body)
 	}
 }

@@ -221,3 +221,19 @@ func TestReembedWithoutAServer(t *testing.T) {
 	w.start() // memory is on: the vectors are b-model's
 	w.embedded()
 }
+
+// TestTheInterfaceOfLastTime is row 61, through the front door and with vectors.
+func TestTheInterfaceOfLastTime(t *testing.T) {
+	t.Parallel()
+	for _, embedder := range []string{"none", "builtin"} {
+		w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", "HINDSIGHT_EMBEDDER="+embedder)
+		w.remember("ann", `"type":"user_fact","text":"接口文档在哪里"`)
+		want := w.remember("ann", `"type":"error_lesson","text":"上周三登录接口504超时"`)
+		if embedder != "none" {
+			w.embedded()
+		}
+		if r := w.conversation().say("上次那个接口的问题解决了吗"); r.header.Get("Hindsight-Memories") != want.ID {
+			t.Errorf("%s: %s with %s, want %s alone", embedder, r.memory(), r.header.Get("Hindsight-Memories"), want.ID)
+		}
+	}
+}

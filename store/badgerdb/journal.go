@@ -175,6 +175,7 @@ func (s *Store) SaveLedger(entries []store.LedgerEntry) {
 	for i := range entries {
 		n += int64(300 + len(entries[i].Text) + 64*len(entries[i].Refs))
 	}
+	s.offer(entries)
 	s.hand(item{kind: itemLedger, led: entries, size: n})
 }
 

@@ -234,6 +234,24 @@ func TestLedgerAndWhy(t *testing.T) {
 	}
 }
 
+// What a block asks to check is known at once, and after a restart.
+func TestOffered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	key := must[store.IdentityKey](t)(s.Key())
+	now := time.Now().UTC().Round(0)
+	s.SaveLedger([]store.LedgerEntry{{Owner: ann, Session: "s", Key: key.Hash("l", "1"), Text: "block", Refs: []store.Ref{{ID: "m1"}, {ID: "m2"}}, Checks: []string{"m1"}, Created: now, LastUsed: now}})
+	for _, when := range []string{"at once", "after a restart"} {
+		if one, two := s.Offered("m1"), s.Offered("m2"); !one.Equal(now) || !two.IsZero() {
+			t.Errorf("%s: m1 was offered at %v, m2 at %v", when, one, two)
+		}
+		flush(t, s.Store)
+		s.stop()
+		s = open(t, Config{Dir: dir})
+	}
+}
+
 func TestQueueOverflowIsCountedNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()

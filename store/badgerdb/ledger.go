@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"context"
+	"time"
 
 	"hindsight/store"
 )
@@ -14,8 +15,14 @@ func (s *Store) writeLedger(t *tx, entries []store.LedgerEntry) error {
 		if tooOld(e.Created, w.erasedAtUsers) {
 			continue
 		}
-		if err := t.room(len(e.Text)*2+2048, 1); err != nil {
+		if err := t.room(len(e.Text)*2+2048+64*len(e.Checks), 1+len(e.Checks)); err != nil {
 			return err
+		}
+		for _, id := range e.Checks {
+			k := t.h.memory(id)
+			if err := t.set(join(famOffered, k[:]), ascending(e.Created), 0, keepOffered); err != nil {
+				return err
+			}
 		}
 		if err := t.put(join(famLedger, at[:], e.Key[:]), e, 0, keepLedger); err != nil {
 			return err
@@ -41,6 +48,32 @@ func (s *Store) LoadLedger(ctx context.Context, o store.Owner, session string) (
 		return out, nil
 	})
 	return out, wrap("load ledger", err)
+}
+
+// offer notes in memory which memories blocks ask to check. It is ahead of the
+// disk, so that the next session knows.
+func (s *Store) offer(entries []store.LedgerEntry) {
+	_ = s.with(func(h *handle) error { // of a closed store nothing is shown
+		for _, e := range entries {
+			for _, id := range e.Checks {
+				s.mirror(func(st *state) { st.offered[h.memory(id)] = e.Created })
+			}
+		}
+		return nil
+	})
+}
+
+// Offered is when a block last asked to check a memory, zero if that is more
+// than a month ago. It reads memory only.
+func (s *Store) Offered(id string) (at time.Time) {
+	_ = s.with(func(h *handle) error { // of a closed store nothing is shown
+		k := h.memory(id)
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		at = s.mem.offered[k]
+		return nil
+	})
+	return at
 }
 
 func (s *Store) writeWhy(t *tx, w *store.Why) error {

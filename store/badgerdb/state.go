@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,7 @@ type state struct {
 	jobs     map[string]*store.Job // those that aren't done
 	begun    map[store.Hash]place  // exchanges written as begun
 	gone     map[store.Hash]struct{}
+	offered  map[store.Hash]time.Time // memories that a block asked to check
 	alias    map[string]string   // linked tenants
 	scopes   map[place]struct{}  // that have a record
 	erased   map[place]time.Time // scopes, and until when nothing of them is learned
@@ -34,6 +36,7 @@ func newState() state {
 		jobs:     map[string]*store.Job{},
 		begun:    map[store.Hash]place{},
 		gone:     map[store.Hash]struct{}{},
+		offered:  map[store.Hash]time.Time{},
 		alias:    map[string]string{},
 		scopes:   map[place]struct{}{},
 		erased:   map[place]time.Time{},
@@ -91,6 +94,15 @@ func (s *Store) load(v view) (state, error) {
 	}
 	for r := range v.rows([]byte{famGone}, nil) {
 		st.gone[store.Hash(r.key()[1:])] = struct{}{}
+	}
+	for r := range v.rows([]byte{famOffered}, nil) {
+		b, err := r.raw()
+		if err != nil {
+			return st, fmt.Errorf("read what was to be checked: %w", err)
+		}
+		if len(b) == 8 {
+			st.offered[store.Hash(r.key()[1:])] = time.Unix(0, int64(binary.BigEndian.Uint64(b))).UTC()
+		}
 	}
 	for r := range v.rows([]byte{famBegun}, nil) {
 		k := r.key()

@@ -19,6 +19,7 @@ const (
 	keepDone      = 7 * 24 * time.Hour  // jobs
 	keepReflected = 7 * 24 * time.Hour  // exchanges, from their reflection
 	keepGone      = 30 * 24 * time.Hour // longer than any ledger entry
+	keepOffered   = 35 * 24 * time.Hour // inject counts 30 days
 )
 
 // commitQueued writes what waits, with one sync a transaction. It is called by

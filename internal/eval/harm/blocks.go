@@ -100,4 +100,5 @@ func (shelf) LoadLedger(context.Context, store.Owner, string) ([]store.LedgerEnt
 }
 func (shelf) SaveLedger([]store.LedgerEntry) {}
 func (shelf) Gone(string) bool               { return false }
+func (shelf) Offered(string) time.Time       { return time.Time{} }
 func (shelf) SaveWhy(store.Why)              {}
