@@ -39,6 +39,7 @@ type commands struct {
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`
 	Bench    benchCmd    `cmd:"" help:"Measure speed, beside what else there is."`
+	Replay   replayCmd   `cmd:"" help:"Ask again what was asked, at other settings, and show what would be injected."`
 	Eval     evalCmd     `cmd:"" help:"Check what is remembered, on data of yours."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 

@@ -29,21 +29,25 @@ type vectors struct {
 // newVectors builds the configured embedder. ready, where set, is called before
 // vectors are used.
 func newVectors(cfg Config, st *badgerdb.Store, ready func(context.Context) error, log *slog.Logger, reg prometheus.Registerer) (*vectors, error) {
-	v := &vectors{}
+	m, err := newModel(cfg)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	v := &vectors{model: m}
+	v.builtin, _ = m.(*embedding.Builtin)
+	v.Worker = embedding.New(embedding.Config{Ready: ready, Log: log, Reg: reg}, v.model, st)
+	return v, nil
+}
+
+// newModel is the configured embedding model; nil: words alone.
+func newModel(cfg Config) (embedding.Model, error) {
 	switch cfg.Embedder {
 	case "none":
 		return nil, nil
 	case "builtin":
-		b, err := embedding.Open()
-		if err != nil {
-			return nil, err
-		}
-		v.builtin, v.model = b, b
-	default:
-		v.model = embedding.NewEndpoint(embedding.EndpointConfig{Base: cfg.Embedding.Base, Model: cfg.Embedder, Key: cfg.Embedding.Key})
+		return embedding.Open()
 	}
-	v.Worker = embedding.New(embedding.Config{Ready: ready, Log: log, Reg: reg}, v.model, st)
-	return v, nil
+	return embedding.NewEndpoint(embedding.EndpointConfig{Base: cfg.Embedding.Base, Model: cfg.Embedder, Key: cfg.Embedding.Key}), nil
 }
 
 // run keeps memories embedded until ctx ends.

@@ -237,3 +237,20 @@ func TestTheInterfaceOfLastTime(t *testing.T) {
 		}
 	}
 }
+
+// A replay shows what an embedder would change, without one vector in the store.
+func TestReplayWithAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=none")
+	w.remember("ann", tea)
+	if r := askAnn(w, "Which hot drink do I like best?"); r.memory() != "none" {
+		t.Fatalf("by words: %s", r.memory())
+	}
+	w.flush()
+	if now, text := w.replay("--embedder", "builtin"); now.Summary.InjectedNow != 1 || now.Summary.Differ != 1 {
+		t.Errorf("by meaning: %+v\n%s", now.Summary, text)
+	}
+	if now, _ := w.replay(); now.Summary.InjectedNow != 0 {
+		t.Errorf("as configured: %+v", now.Summary)
+	}
+}
