@@ -18,10 +18,10 @@ type state struct {
 	begun    map[store.Hash]place  // exchanges written as begun
 	gone     map[store.Hash]struct{}
 	offered  map[store.Hash]time.Time // memories that a block asked to check
-	alias    map[string]string   // linked tenants
-	scopes   map[place]struct{}  // that have a record
-	erased   map[place]time.Time // scopes, and until when nothing of them is learned
-	ready    map[place]uint64    // scopes that have a snapshot, and which
+	alias    map[string]string        // linked tenants
+	scopes   map[place]struct{}       // that have a record
+	erased   map[place]time.Time      // scopes, and until when nothing of them is learned
+	ready    map[place]uint64         // scopes that have a snapshot, and which
 }
 
 // live is a session that is open, has something to reflect, or has a job.
