@@ -65,7 +65,7 @@ func (g *ground) judge(it item) verdict {
 		// Refused; the user's own sentence says it right.
 		c.Text, v.dropped = ownSentence(it.Quote, e), NewNegation
 		c.Thin = true
-	case !wording.Keeps(it.Text, it.Quote):
+	case lost(it.Text, it.Quote):
 		c.Text, v.doubt = beside(c.Text, it.Quote), Lost
 		c.Thin = true
 	}
@@ -183,6 +183,12 @@ func ownSentence(quote string, e Event) string {
 		}
 	}
 	return strings.TrimSpace(quote)
+}
+
+// lost says whether a text lost a number, a name or the denial of its quote.
+func lost(text, quote string) bool {
+	return len(wording.MissingNumbers(quote, text)) > 0 || len(wording.MissingNames(quote, text)) > 0 ||
+		wording.Negated(quote) && !wording.Negated(text)
 }
 
 // beside keeps the quote beside a text that lost a number, a name or the

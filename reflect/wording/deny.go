@@ -147,6 +147,11 @@ func LostDenial(quote, text string) bool {
 	return denied
 }
 
+// adverse words say of a thing that it doesn't go: what is said with one can be
+// retold with a denial (it failed: it doesn't work; allergic to nuts: can't eat
+// nuts).
+var adverse = regexp.MustCompile(`(?i)\b(?:fail|broke|break|crash|lack|refus|reject|hang|hung|allerg|intoleran|forbid|forbidden|ban)|失败|报错|崩溃|缺|过敏|拒绝|禁止`)
+
 // AddedDenial says whether a clause of a text denies what the clauses of the
 // evidence that are nearest to it affirm.
 func AddedDenial(text, evidence string) bool {
@@ -163,7 +168,7 @@ func AddedDenial(text, evidence string) bool {
 		for _, s := range said {
 			share := Share(terms, Terms(Affirmed(s)))
 			best = max(best, share)
-			if Denies(s) {
+			if Denies(s) || adverse.MatchString(s) && !adverse.MatchString(c) {
 				denied = max(denied, share)
 			}
 		}

@@ -24,7 +24,7 @@ var common = strings.Fields(`i user users the this that these those it he she th
 who how why which if while after before for from in on at to by with without and or but so not no yes a an my our
 your his her their its always never please use uses using prefers prefer likes like dislikes wants works lives has
 have is was are do does did don t everything nothing project team service server database app application company
-note answer answers avoid keep since once new all each any some one two three every during error errors fix fixed`)
+note answer answers avoid keep since once new all each any some one two three every during error errors fix fixed currently previously formerly recently usually generally mostly now`)
 
 // Names lists the identifiers and names in a text, each once, sorted, in plain
 // form: paths, versions, option names, addresses, capitalised words inside a
@@ -50,7 +50,10 @@ func Names(s string) []string {
 		}
 	}
 	for _, m := range hanName.FindAllStringSubmatch(s, -1) {
-		if r := []rune(m[1]); len(r) > 3 { // the run goes on with other words: its head is enough
+		m[1] = strings.TrimRight(m[1], "了的吧呢啊哦嘛") // 搬到宁波了: the end of the sentence, not of the name
+		if r := []rune(m[1]); len(r) == 0 {
+			continue
+		} else if len(r) > 3 { // the run goes on with other words: its head is enough
 			out = append(out, string(r[:2]))
 		} else {
 			out = append(out, m[1])
@@ -68,7 +71,7 @@ func MissingNames(text, evidence string) []string {
 var (
 	notEnglish = regexp.MustCompile(`(?i)\b(?:not|never|no|none|cannot|without|nobody|nothing|neither|nor|stopped|quit|avoid|avoids|dislikes?|hates?)\b|n't\b`)
 	notChinese = regexp.MustCompile(`不|没|别|勿|无|未|非|讨厌|戒`)
-	seemsNot   = regexp.MustCompile(`不过|不仅|不但|不同|不错|差不多|不管|不论|是不是|要不要|能不能|会不会|对不起|特别|个别|区别|别人|别的|级别|类别|性别|告别|无论|非常|未来|除非|并非常`)
+	seemsNot   = regexp.MustCompile(`不过|不仅|不但|不同|不错|差不多|不管|不论|是不是|要不要|能不能|会不会|对不起|特别|个别|区别|别人|别的|级别|类别|性别|告别|无论|非常|未来|除非|不超过|不低于|不高于|不少于|不多于|不大于|不小于|不止|并非常`)
 )
 
 // Negated says whether a text denies something.
