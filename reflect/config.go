@@ -56,6 +56,7 @@ type Store interface {
 	Verdicts
 	Records
 	Notes
+	Consolidations
 }
 
 // Credentials lends the credential with which a session was recorded, while

@@ -22,6 +22,9 @@ func (r *Runner) failed(ctx context.Context, j store.Job, err error) error {
 		return r.store.RetryJob(ctx, j, r.cfg.Now().Add(after), err.Error())
 	}
 	r.met.dead.Inc()
+	if j.Consolidates() {
+		return r.store.BuryJob(ctx, j, err.Error()) // nothing has changed, and rules write nothing here
+	}
 	return r.giveUp(ctx, j, err.Error())
 }
 

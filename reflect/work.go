@@ -24,7 +24,12 @@ func (r *Runner) work(ctx context.Context, j store.Job) {
 	// else's. A margin is left to write.
 	mine, cancel := context.WithTimeout(ctx, r.cfg.Lease-r.cfg.Lease/10)
 	defer cancel()
-	err := r.guarded(func() error { return r.reflect(mine, j) })
+	err := r.guarded(func() error {
+		if j.Consolidates() {
+			return r.consolidate(mine, j)
+		}
+		return r.reflect(mine, j)
+	})
 	if err == nil {
 		return
 	}
@@ -159,6 +164,7 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 		r.met.applied(out, done)
 		r.log.Info("session reflected", "session", j.Session, "trigger", string(j.Trigger), "strategy", strategy,
 			"kept", len(done.Kept), "dropped", len(done.Dropped))
+		r.gatherAfter(ctx, existing, out.Memories)
 		return nil
 	}
 }

@@ -11,6 +11,9 @@ const (
 	TriggerTokens   Trigger = "tokens"
 	TriggerExplicit Trigger = "explicit"
 	TriggerShutdown Trigger = "shutdown"
+	// TriggerConsolidate is that of a consolidation: enough memories of one
+	// subject have gathered.
+	TriggerConsolidate Trigger = "consolidate"
 )
 
 // JobState is where a reflection stands.
@@ -27,6 +30,10 @@ const (
 
 // Job is one reflection: the exchanges of a session after From up to To. ID is
 // a hash of the session and From, so that asking twice makes one job.
+//
+// With Scope set it is a consolidation instead: the episodic memories of
+// Subject in Scope become one. It has no range; Session is the last that
+// taught one of them, whose credential and model are used.
 type Job struct {
 	ID       string    `json:"id"`
 	Session  string    `json:"session"`
@@ -47,7 +54,14 @@ type Job struct {
 	Kept     []string  `json:"kept,omitempty"`     // ids of memories that it wrote or confirmed
 	Dropped  []Dropped `json:"dropped,omitempty"`  // what it threw away and why
 	Strategy string    `json:"strategy,omitempty"` // how it was extracted: rules, or the prompt's version
+
+	Scope   Scope  `json:"scope,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	Sources int    `json:"sources,omitempty"` // how many memories there were when it was queued
 }
+
+// Consolidates says whether the job is a consolidation.
+func (j *Job) Consolidates() bool { return j.Scope != "" }
 
 // Dropped is a statement that reflection didn't keep.
 type Dropped struct {

@@ -135,6 +135,8 @@ const (
 	Restored   Cause = "restore"
 	Undone     Cause = "undo" // another took its place again
 	Reflection Cause = "reflection"
+	Gathered   Cause = "consolidation"
+	Swept      Cause = "sweep"
 )
 
 // ShortID is how many characters of a memory's id stand in a block, at least.

@@ -31,6 +31,9 @@ var ErrStale = errors.New("changed by another meanwhile")
 // ErrNoRevision refuses a revision that a memory never had.
 var ErrNoRevision = errors.New("no such revision")
 
+// ErrNotConsolidated refuses to undo a consolidation that there wasn't.
+var ErrNotConsolidated = errors.New("not made by a consolidation")
+
 // ErrCursor refuses a listing's cursor that no listing gave out.
 var ErrCursor = errors.New("malformed cursor")
 

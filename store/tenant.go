@@ -20,6 +20,7 @@ type Receipt struct {
 	Scope      Scope   `json:"scope"`
 	Erased     []Scope `json:"erased"` // the scope and, of a user, the parts of their agents
 	Memories   int     `json:"memories"`
+	Remade     int     `json:"remade"`    // memories of other scopes that lost evidence from here
 	Revisions  int     `json:"revisions"` // older forms of those memories
 	Tombstones int     `json:"tombstones"`
 	Sessions   int     `json:"sessions"`

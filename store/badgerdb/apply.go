@@ -116,8 +116,10 @@ func (s *Store) applyMemories(t *tx, j *store.Job, out store.Outcome) error {
 			m.State, m.SupersededBy, m.ValidTo = store.Active, "", time.Time{}
 		}
 		if to.lifted {
-			if err := s.lift(t, at, m.Scope, m.Text); err != nil {
-				return err
+			for _, text := range words(m) {
+				if err := s.lift(t, at, m.Scope, text); err != nil {
+					return err
+				}
 			}
 		}
 		if err := s.applyMemory(t, at, m, to.lifted); err != nil {

@@ -12,7 +12,9 @@ import (
 // ledger, why records and jobs. A user's scope takes the parts of their agents
 // with it; the sessions of `user:<id>/agent:<id>` are those that named the
 // agent. A mark stays, by which nothing from before this moment is learned
-// again. The error is store.ErrNotFound for a tenant that has nothing. It holds
+// again. Memories of the tenant's other scopes that rest on those sessions or were
+// made of those memories lose that evidence, or go where they have none besides.
+// The error is store.ErrNotFound for a tenant that has nothing. It holds
 // all writes up while it works.
 func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
 	rec := store.Receipt{Tenant: tenant, Scope: sc}
@@ -28,12 +30,16 @@ func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (
 		if err != nil {
 			return err
 		}
+		gone := erased{sessions: map[string]bool{}}
 		for _, sc := range scopes {
-			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: &rec}
+			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: &rec, gone: &gone}
 			if err := e.run(); err != nil {
 				return err
 			}
 			rec.Erased = append(rec.Erased, sc)
+		}
+		if err := s.followErased(h, tenant, &gone, &rec); err != nil {
+			return err
 		}
 		s.feed.reset()
 		return s.reload(h)
@@ -74,6 +80,7 @@ type eraser struct {
 	scope  store.Scope
 	rec    *store.Receipt
 	dead   map[string]bool // ids of the sessions that go
+	gone   *erased
 }
 
 func (e *eraser) run() error {
@@ -103,6 +110,7 @@ func (e *eraser) run() error {
 		{famVector, nil, nil},
 		{famReadyPart, nil, nil},
 		{famUnready, nil, nil},
+		{famJob, &e.rec.Jobs, func(_ *tx, r row) ([][]byte, error) { return [][]byte{idKey(byJob, tail(r))}, nil }},
 		{famMemory, &e.rec.Memories, e.memory},
 		{famScope, nil, nil},
 	} {
@@ -126,7 +134,7 @@ func (e *eraser) conversations(at place) error {
 			return err
 		}
 		if x.Owner.SkillScope() == e.scope {
-			e.dead[x.ID] = true
+			e.dead[x.ID], e.gone.sessions[x.ID] = true, true
 			list = append(list, conversation(r.key()[1:]))
 		}
 	}
@@ -327,5 +335,6 @@ func (e *eraser) memory(t *tx, r row) ([][]byte, error) {
 		return nil, err
 	}
 	at, id := place(r.item.Key()[1:]), tail(r)
+	e.gone.ids = append(e.gone.ids, m.ID)
 	return [][]byte{idKey(byMemory, id), memoryIndex(at, m.CreatedAt, id)}, e.s.setGone(t, id)
 }

@@ -15,11 +15,17 @@ type tombstone struct {
 	Subject store.Hash `json:"subject"`
 }
 
-// ForgetMemory archives a memory and leaves a tombstone, so that the same text
-// isn't learned again and no block that holds it is replayed. With erase the
-// memory goes for good, its revisions and every block and why record that
-// shows it too. The memory is returned as it was left, or as it was.
-func (s *Store) ForgetMemory(_ context.Context, id string, erase bool) (store.Memory, error) {
+// ForgetMemory archives a memory and leaves a tombstone, so that neither its
+// text nor the sentences that it rests on are learned again, and no block that
+// holds it is replayed. What a consolidation hid behind it is forgotten with it;
+// of what a consolidation made of it, see [Store.partDerived]. With erase the
+// memory goes for good, its revisions, the exchanges that it rests on and every
+// block and why record that shows it too. The memory is returned as it was left,
+// or as it was.
+func (s *Store) ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error) {
+	if erase {
+		return s.eraseForGood(ctx, id)
+	}
 	var m store.Memory
 	err := s.change(func(t *tx) error {
 		t.by = store.Change{By: store.Forgotten}
@@ -28,32 +34,96 @@ func (s *Store) ForgetMemory(_ context.Context, id string, erase bool) (store.Me
 			return err
 		}
 		m = old
-		if err := s.bury(t, at, &m); err != nil {
+		if err := s.buryAll(t, at, &m); err != nil {
 			return err
 		}
-		if erase {
-			return s.eraseMemory(t, at, &m)
+		if err := s.partDerived(t, &m); err != nil {
+			return err
 		}
 		if old.State == store.Archived {
 			return nil
 		}
-		m.State, m.ArchivedAt = store.Archived, s.now()
+		m.State, m.ArchivedAt, m.SupersededBy = store.Archived, s.now(), ""
 		return s.putMemory(t, &m, &old)
 	})
 	return m, wrap("forget memory", err)
 }
 
-// bury leaves the tombstone and the mark that keeps blocks from being replayed.
-func (s *Store) bury(t *tx, at place, m *store.Memory) error {
-	h := t.h.text(m.Scope, m.Text)
-	stone := tombstone{Time: s.now(), Subject: t.h.id.Hash("subject", string(m.Scope), store.Fold(m.Subject))}
-	if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil {
+// buryAll buries a memory and the sources that a consolidation hid behind it.
+func (s *Store) buryAll(t *tx, at place, m *store.Memory) error {
+	hidden, err := t.hidden(m)
+	if err != nil {
 		return err
+	}
+	for i := range hidden {
+		if err := s.bury(t, at, &hidden[i]); err != nil {
+			return err
+		}
+	}
+	return s.bury(t, at, m)
+}
+
+// partDerived undoes the consolidation that a memory went into: what was made
+// holds its words. The other sources come back, to be consolidated without it.
+func (s *Store) partDerived(t *tx, m *store.Memory) error {
+	if m.State != store.Consolidated || m.SupersededBy == "" {
+		return nil
+	}
+	product, _, err := t.memory(m.SupersededBy)
+	if errors.Is(err, store.ErrNotFound) || err == nil && product.State != store.Active {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.setGone(t, t.h.memory(product.ID)); err != nil {
+		return err
+	}
+	_, _, err = s.part(t, product, m.ID)
+	return err
+}
+
+// bury leaves the tombstones, of the text and of each sentence that it rests on,
+// and the mark that keeps blocks from being replayed.
+func (s *Store) bury(t *tx, at place, m *store.Memory) error {
+	stone := tombstone{Time: s.now(), Subject: t.h.id.Hash("subject", string(m.Scope), store.Fold(m.Subject))}
+	for _, text := range words(m) {
+		h := t.h.text(m.Scope, text)
+		if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil {
+			return err
+		}
 	}
 	if err := s.dropReady(t, at); err != nil {
 		return err
 	}
 	return s.setGone(t, t.h.memory(m.ID))
+}
+
+// words are a memory's text and the quotes that it rests on.
+func words(m *store.Memory) []string {
+	out := []string{m.Text}
+	for _, e := range m.Evidence {
+		if e.Quote != "" {
+			out = append(out, e.Quote)
+		}
+	}
+	return out
+}
+
+// liftAll lifts the tombstones of a memory and of what is hidden behind it.
+func (s *Store) liftAll(t *tx, at place, m *store.Memory) error {
+	hidden, err := t.hidden(m)
+	if err != nil {
+		return err
+	}
+	for _, x := range append(hidden, *m) {
+		for _, text := range words(&x) {
+			if err := s.lift(t, at, x.Scope, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // lift takes a tombstone away, if there is one.
@@ -68,27 +138,40 @@ func (s *Store) lift(t *tx, at place, sc store.Scope, text string) error {
 	return t.del(key)
 }
 
-// forgotten says whether what reflection wants to write was forgotten: its text
-// has a tombstone, or its scope was erased, after the newest evidence for it. A
-// later statement of the user themselves lifts a tombstone, so lifted is true.
+// forgotten says whether what reflection wants to write was forgotten: its text,
+// or, of a new memory, each sentence that it rests on, has a tombstone, or its
+// scope was erased, after it was said. A later statement of the user themselves
+// lifts a tombstone, so lifted is true.
 func (s *Store) forgotten(t *tx, at place, m *store.Memory) (gone, lifted bool, err error) {
 	said := newest(m)
 	if !said.IsZero() && s.tooOld(at, said) {
 		return true, false, nil
 	}
-	h := t.h.text(m.Scope, m.Text)
-	var stone tombstone
-	err = t.get(join(famForgotten, at[:], h[:]), &stone)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, false, nil
+	stands := func(text string, said time.Time) (bool, error) {
+		h := t.h.text(m.Scope, text)
+		var stone tombstone
+		err := t.get(join(famForgotten, at[:], h[:]), &stone)
+		if errors.Is(err, store.ErrNotFound) {
+			return false, nil
+		}
+		if err == nil && m.AttributedTo == store.ByUser && said.After(stone.Time) {
+			lifted = true
+			return false, nil
+		}
+		return err == nil, err
 	}
-	if err != nil {
-		return false, false, err
+	if gone, err = stands(m.Text, said); gone || err != nil || m.Revision != 0 {
+		return gone, lifted && !gone, err
 	}
-	if m.AttributedTo == store.ByUser && said.After(stone.Time) {
-		return false, true, nil
+	left := len(m.Evidence) == 0
+	for _, e := range m.Evidence {
+		dead, err := stands(e.Quote, e.Time)
+		if err != nil {
+			return false, false, err
+		}
+		left = left || !dead
 	}
-	return true, false, nil
+	return !left, lifted && left, nil
 }
 
 // newest is when the last evidence of a memory was said, zero if unknown.
@@ -100,6 +183,25 @@ func newest(m *store.Memory) time.Time {
 		}
 	}
 	return at
+}
+
+// partBack undoes the consolidation of a source, if it stands, and returns the
+// source as it is then.
+func (s *Store) partBack(t *tx, m *store.Memory) (store.Memory, error) {
+	product, _, err := t.memory(m.SupersededBy)
+	if errors.Is(err, store.ErrNotFound) || err == nil && product.State != store.Active {
+		return store.Memory{}, nil
+	}
+	if err != nil {
+		return store.Memory{}, err
+	}
+	_, back, err := s.part(t, product, "")
+	for _, x := range back {
+		if x.ID == m.ID {
+			return x, err
+		}
+	}
+	return store.Memory{}, err
 }
 
 // Gone says whether a memory was forgotten, erased or quarantined, so that no
@@ -134,51 +236,4 @@ func (s *Store) clearGone(t *tx, id store.Hash) error {
 		s.mirror(func(st *state) { delete(st.gone, id) })
 	})
 	return t.del(join(famGone, id[:]))
-}
-
-// eraseMemory removes a memory with everything of its user that shows its
-// words. What other users saw of a shared one is never replayed and goes with
-// the retention of ledger and why.
-func (s *Store) eraseMemory(t *tx, at place, m *store.Memory) error {
-	id := t.h.memory(m.ID)
-	keys := [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)}
-	for r := range t.rows(join(famRevision, at[:], id[:]), nil) {
-		keys = append(keys, r.key())
-	}
-	seen := at
-	if user, ok := m.Scope.UserOf(); ok {
-		seen = t.h.at(m.Tenant, store.UserScope(user))
-	}
-	for r := range t.rows(join(famLedger, seen[:]), nil) {
-		var e store.LedgerEntry
-		if err := r.into(&e); err != nil {
-			return err
-		}
-		for _, ref := range e.Refs {
-			if ref.ID == m.ID {
-				keys = append(keys, r.key())
-			}
-		}
-	}
-	for r := range t.rows(join(famWhy, seen[:]), nil) {
-		var w store.Why
-		if err := r.into(&w); err != nil {
-			return err
-		}
-		for _, c := range w.Considered {
-			if c.ID == m.ID {
-				keys = append(keys, r.key())
-			}
-		}
-	}
-	for _, k := range keys {
-		if err := t.del(k); err != nil {
-			return err
-		}
-	}
-	if err := s.dropReady(t, at); err != nil {
-		return err
-	}
-	s.feed.later(t, m.Tenant, m.Scope, m.ID)
-	return t.dropText(at, m)
 }

@@ -15,6 +15,10 @@ import (
 // revision above 0 it says again what it said then, as a new revision; the error
 // is store.ErrNoRevision where there is no such one.
 //
+// A source of a consolidation undoes that one whole; what a consolidation made,
+// and was undone, gathers its sources again. A person who restores vouches for
+// the memory: it counts as verified, else the next sweep would archive it again.
+//
 // Only one value is live at a time. Where the memory was superseded, the one
 // that stands in its place now goes to the archive, forgotten as by a person;
 // where it was archived so, restoring it supersedes the other again.
@@ -25,6 +29,15 @@ func (s *Store) RestoreMemory(_ context.Context, id string, revision int) (store
 		old, at, err := t.memory(id)
 		if err != nil {
 			return err
+		}
+		if old.State == store.Consolidated {
+			back, err := s.partBack(t, &old)
+			if err != nil {
+				return err
+			}
+			if back.ID != "" {
+				old = back
+			}
 		}
 		m = old
 		if revision > 0 && revision != old.Revision {
@@ -60,14 +73,18 @@ func (s *Store) reinstate(t *tx, at place, m, old *store.Memory) error {
 		return err
 	}
 	m.State, m.ArchivedAt, m.SupersededBy, m.ValidTo = store.Active, time.Time{}, "", time.Time{}
+	m.LastVerified = s.now()
 	twin, _, err := t.sameText(at, m.Scope, m.Text)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if err := s.lift(t, at, m.Scope, m.Text); err != nil {
+	if err := s.liftAll(t, at, m); err != nil {
 		return err
 	}
 	if err := s.putMemory(t, m, old); err != nil {
+		return err
+	}
+	if err := s.regather(t, m); err != nil {
 		return err
 	}
 	t.by = store.Change{By: store.Undone}

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		child(dir)
 	}
+	if dir := os.Getenv(lifeDir); dir != "" {
+		liveOn(dir)
+	}
 	os.Exit(m.Run())
 }
 

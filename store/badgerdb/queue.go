@@ -43,6 +43,9 @@ func (s *Store) putJob(t *tx, j *store.Job) error {
 	}
 	j.Updated = s.now()
 	p, h := at.place(), t.h.job(j.ID)
+	if j.Consolidates() {
+		p = t.h.at(j.Owner.Tenant, j.Scope)
+	}
 	if err := t.put(jobKey(p, h), j, mark, ttl); err != nil {
 		return err
 	}
@@ -186,6 +189,10 @@ func (s *Store) oldestDue(h *handle, now time.Time) *store.Job {
 		if !due || best != nil && !older(j, best) {
 			continue
 		}
+		if j.Consolidates() {
+			best = j
+			continue
+		}
 		if l := s.mem.sessions[h.conversation(j.Owner, j.Session)]; l != nil && (l.Cursor == j.From || covered(l.Session, j)) {
 			best = j
 		}
@@ -266,8 +273,12 @@ func (s *Store) BuryJob(_ context.Context, j store.Job, reason string) error {
 	})
 }
 
-// jobsOf lists the other jobs of a job's session that aren't done.
+// jobsOf lists the other jobs of a job's session that aren't done. Nothing
+// stands behind a consolidation.
 func (s *Store) jobsOf(h *handle, j *store.Job) []store.Job {
+	if j.Consolidates() {
+		return nil
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var out []store.Job

@@ -131,7 +131,7 @@ func (s *Store) load(v view) (state, error) {
 		// claim who may write.
 		j.Lease = time.Time{}
 		at := v.h.conversation(j.Owner, j.Session)
-		if st.sessions[at] == nil { // at rest, but for the job
+		if !j.Consolidates() && st.sessions[at] == nil { // at rest, but for the job
 			x, err := v.session(at)
 			if errors.Is(err, store.ErrNotFound) {
 				continue
@@ -160,6 +160,9 @@ func (st *state) session(at conversation, x *store.Session) {
 // job mirrors a job's record; one that is done is let go.
 func (st *state) job(at conversation, j *store.Job) {
 	l := st.sessions[at]
+	if j.Consolidates() {
+		l = nil // no session waits for it
+	}
 	if j.State == store.Done {
 		delete(st.jobs, j.ID)
 		if l != nil {

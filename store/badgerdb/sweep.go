@@ -132,34 +132,41 @@ func (s *Store) sweep(ctx context.Context, h *handle) error {
 // note of the range goes last.
 func (s *Store) retire(t *tx, note []byte, at conversation, from, to uint64) error {
 	for seq := from + 1; seq <= to; seq++ {
-		r, err := t.row(exchangeKey(at, seq))
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
+		if err := s.retireOne(t, at, seq); err != nil {
 			return err
-		}
-		x, err := r.exchange(seq, nil)
-		if err != nil {
-			return err
-		}
-		x.Seq = seq
-		if err := t.room(40<<10+40*len(x.Places), 600); err != nil {
-			return err
-		}
-		if err := t.keepPlaces(at, &x); err != nil {
-			return err
-		}
-		if err := t.delLarge(exchangeKey(at, seq), seq); err != nil {
-			return err
-		}
-		if x.ID != "" {
-			if err := t.del(idKey(byExchange, t.h.exchange(x.ID))); err != nil {
-				return err
-			}
 		}
 	}
 	return t.del(note)
+}
+
+// retireOne removes an exchange and keeps its places: what was said in it stays
+// known as not new.
+func (s *Store) retireOne(t *tx, at conversation, seq uint64) error {
+	r, err := t.row(exchangeKey(at, seq))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x, err := r.exchange(seq, nil)
+	if err != nil {
+		return err
+	}
+	x.Seq = seq
+	if err := t.room(40<<10+40*len(x.Places), 600); err != nil {
+		return err
+	}
+	if err := t.keepPlaces(at, &x); err != nil {
+		return err
+	}
+	if err := t.delLarge(exchangeKey(at, seq), seq); err != nil {
+		return err
+	}
+	if x.ID != "" {
+		return t.del(idKey(byExchange, t.h.exchange(x.ID)))
+	}
+	return nil
 }
 
 // locked is change on a handle that the caller keeps open.

@@ -1,0 +1,357 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"hindsight/store"
+)
+
+// eraseForGood removes a memory and follows it: the sources that a
+// consolidation hid behind it, the exchanges that it rests on, the quotes and
+// contexts of other memories that hold its sentences, and what was made of it.
+// A memory that was made of it alone, or by a consolidation, goes too, and the
+// other sources come back; one with a source or evidence of its own loses what
+// it had from here.
+//
+// The exchanges go first, each by itself: killed in between, the memory is still
+// there to be erased again.
+func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, error) {
+	var m store.Memory
+	var hidden, derived []store.Memory
+	err := s.view(func(v view) (err error) {
+		if m, _, err = v.memory(id); err != nil {
+			return err
+		}
+		if hidden, err = v.hidden(&m); err != nil {
+			return err
+		}
+		derived, err = v.touched(ctx, append(hidden, m))
+		return err
+	})
+	if err != nil {
+		return m, wrap("erase memory", err)
+	}
+	gone := traces{exchanges: map[string]bool{}}
+	for _, x := range append(hidden, m) {
+		gone.add(&x)
+	}
+	for session := range gone.quotes {
+		if err := s.retireEvidence(session, &gone); err != nil {
+			return m, wrap("erase memory", err)
+		}
+	}
+	err = s.change(func(t *tx) error {
+		is, at, err := t.memory(id)
+		if err != nil {
+			return err
+		}
+		if is.Revision != m.Revision {
+			return store.ErrStale
+		}
+		if err := s.buryAll(t, at, &is); err != nil {
+			return err
+		}
+		for i := range derived {
+			if err := s.followInto(t, derived[i].ID, &gone); err != nil {
+				return err
+			}
+		}
+		for i := range hidden {
+			if err := s.eraseMemory(t, at, &hidden[i], &gone); err != nil {
+				return err
+			}
+		}
+		m = is
+		return s.eraseMemory(t, at, &is, &gone)
+	})
+	if err == nil {
+		s.squeezeSoon()
+	}
+	return m, wrap("erase memory", err)
+}
+
+// traces are what erased memories leave elsewhere.
+type traces struct {
+	ids       []string
+	quotes    map[string][]string // folded, by session
+	texts     []string            // folded
+	exchanges map[string]bool     // that held them
+}
+
+func (g *traces) add(m *store.Memory) {
+	g.ids = append(g.ids, m.ID)
+	g.texts = append(g.texts, store.Fold(m.Text))
+	if g.quotes == nil {
+		g.quotes = map[string][]string{}
+	}
+	for _, e := range m.Evidence {
+		if q := store.Fold(e.Quote); q != "" {
+			g.quotes[e.Session] = append(g.quotes[e.Session], q)
+		}
+	}
+}
+
+// in says whether a text of a session holds one of the sentences.
+func (g *traces) in(session, text string) bool {
+	text = store.Fold(text)
+	return slices.ContainsFunc(g.quotes[session], func(q string) bool { return strings.Contains(text, q) })
+}
+
+// proves says whether a quote is one of the sentences, or a part of one.
+func (g *traces) proves(e store.Evidence) bool {
+	quote := store.Fold(e.Quote)
+	return quote != "" && slices.ContainsFunc(g.quotes[e.Session], func(q string) bool {
+		return strings.Contains(quote, q) || strings.Contains(q, quote)
+	})
+}
+
+// touched lists the memories of the tenant, other than those that go, that were
+// made of one of them or hold its sentences.
+func (v view) touched(ctx context.Context, going []store.Memory) ([]store.Memory, error) {
+	var g traces
+	for i := range going {
+		g.add(&going[i])
+	}
+	var out []store.Memory
+	t := v.h.tenant(going[0].Tenant)
+	for r := range v.rows(join(famMemory, t[:]), nil) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var m store.Memory
+		if err := r.into(&m); err != nil {
+			return nil, err
+		}
+		if slices.Contains(g.ids, m.ID) {
+			continue
+		}
+		if _, changed := g.without(m); changed || g.madeOf(&m) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+func (g *traces) madeOf(m *store.Memory) bool {
+	return slices.ContainsFunc(m.SourceIDs, func(id string) bool { return slices.Contains(g.ids, id) })
+}
+
+// without is a memory without the evidence, contexts and sources that go.
+func (g *traces) without(m store.Memory) (out store.Memory, changed bool) {
+	out = m
+	out.Evidence, out.SourceIDs = []store.Evidence{}, []string{}
+	for _, e := range m.Evidence {
+		switch {
+		case g.proves(e):
+			changed = true
+			continue
+		case g.in(e.Session, e.Context):
+			changed = true
+			e.Context = ""
+		}
+		out.Evidence = append(out.Evidence, e)
+	}
+	for _, id := range m.SourceIDs {
+		if slices.Contains(g.ids, id) {
+			changed = true
+			continue
+		}
+		out.SourceIDs = append(out.SourceIDs, id)
+	}
+	return out, changed
+}
+
+// followInto takes the traces out of another memory, or that memory with them.
+func (s *Store) followInto(t *tx, id string, g *traces) error {
+	m, at, err := t.memory(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if g.madeOf(&m) {
+		mine, err := t.madeFrom(&m, func(*store.Memory) bool { return true })
+		if err != nil {
+			return err
+		}
+		left, _ := g.without(m)
+		if len(mine) > 0 || len(left.Evidence) == 0 { // its words are those of all its sources
+			if _, _, err := s.part(t, m, ""); err != nil {
+				return err
+			}
+			if err := s.setGone(t, t.h.memory(m.ID)); err != nil {
+				return err
+			}
+			return s.eraseMemory(t, at, &m, g)
+		}
+	}
+	return s.rewriteWithout(t, at, m, g)
+}
+
+// rewriteWithout writes a memory and its older forms anew without the traces.
+// It makes no revision: that would keep them.
+func (s *Store) rewriteWithout(t *tx, at place, m store.Memory, g *traces) error {
+	h := t.h.memory(m.ID)
+	var older []store.Memory
+	var keys [][]byte
+	for r := range t.rows(join(famRevision, at[:], h[:]), nil) {
+		var was store.Memory
+		if err := r.into(&was); err != nil {
+			return err
+		}
+		if left, changed := g.without(was); changed {
+			older, keys = append(older, left), append(keys, r.key())
+		}
+	}
+	for i := range older {
+		if err := t.put(keys[i], older[i], 0, 0); err != nil {
+			return err
+		}
+	}
+	if err := s.dropReady(t, at); err != nil {
+		return err
+	}
+	left, _ := g.without(m)
+	left.UpdatedAt = s.now()
+	return s.storeMemory(t, at, &left)
+}
+
+// retireEvidence removes the reflected exchanges of a session that hold the
+// sentences; their places stay, so that they aren't learned again.
+func (s *Store) retireEvidence(session string, g *traces) error {
+	return s.change(func(t *tx) error {
+		at, err := t.locate(session)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // past its retention
+		}
+		if err != nil {
+			return err
+		}
+		home, err := t.session(at)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var dead []uint64
+		for r := range t.rows(join(famExchange, at[:]), nil) {
+			seq := seqOf(r.item.Key()[1:])
+			if seq > home.Cursor {
+				break
+			}
+			x, err := r.exchange(seq, &home)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(x.Events, func(e store.Event) bool { return g.in(session, e.Text) || g.in(session, e.ThirdParty) }) {
+				dead = append(dead, seq)
+				g.exchanges[x.ID] = true
+			}
+		}
+		for _, seq := range dead {
+			if err := s.retireOne(t, at, seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eraseMemory removes a memory with everything of its user that shows its
+// words. What other users saw of a shared one is never replayed and goes with
+// the retention of ledger and why.
+func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
+	seen := at
+	if user, ok := m.Scope.UserOf(); ok {
+		seen = t.h.at(m.Tenant, store.UserScope(user))
+	}
+	var keys [][]byte
+	for r := range t.rows(join(famLedger, seen[:]), nil) {
+		var e store.LedgerEntry
+		if err := r.into(&e); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(e.Refs, func(ref store.Ref) bool { return ref.ID == m.ID }) {
+			keys = append(keys, r.key())
+		}
+	}
+	for r := range t.rows(join(famWhy, seen[:]), nil) {
+		var w store.Why
+		if err := r.into(&w); err != nil {
+			return err
+		}
+		if g.exchanges[w.Exchange] || slices.ContainsFunc(w.Considered, func(c store.Candidate) bool { return c.ID == m.ID }) {
+			keys = append(keys, r.key())
+		}
+	}
+	for _, k := range keys {
+		if err := t.del(k); err != nil {
+			return err
+		}
+	}
+	if err := s.scrubJobs(t, seen, g); err != nil {
+		return err
+	}
+	return s.dropMemory(t, at, m)
+}
+
+// dropMemory removes the records of a memory and of its older forms.
+func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
+	id := t.h.memory(m.ID)
+	keys := [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)}
+	for r := range t.rows(join(famRevision, at[:], id[:]), nil) {
+		keys = append(keys, r.key())
+	}
+	for _, k := range keys {
+		if err := t.del(k); err != nil {
+			return err
+		}
+	}
+	if err := s.dropReady(t, at); err != nil {
+		return err
+	}
+	s.feed.later(t, m.Tenant, m.Scope, m.ID)
+	return t.dropText(at, m)
+}
+
+// scrubJobs takes out of the jobs at a place what they threw away and what held
+// the words.
+func (s *Store) scrubJobs(t *tx, at place, g *traces) error {
+	type rewritten struct {
+		key  []byte
+		job  store.Job
+		meta byte
+		ttl  time.Duration
+	}
+	var list []rewritten
+	for r := range t.rows(join(famJob, at[:]), nil) {
+		var j store.Job
+		if err := r.into(&j); err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(j.Dropped), func(d store.Dropped) bool {
+			return g.in(j.Session, d.Text) || slices.Contains(g.texts, store.Fold(d.Text))
+		})
+		if len(left) == len(j.Dropped) {
+			continue
+		}
+		j.Dropped = left
+		x := rewritten{r.key(), j, r.meta(), 0}
+		if until := r.item.ExpiresAt(); until > 0 {
+			x.ttl = max(time.Second, time.Until(time.Unix(int64(until), 0)))
+		}
+		list = append(list, x)
+	}
+	for _, x := range list {
+		if err := t.put(x.key, x.job, x.meta, x.ttl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
