@@ -7,6 +7,7 @@ import (
 
 	"hindsight/inject"
 	"hindsight/proxy/session/clients"
+	"hindsight/reflect/lifecycle"
 	"hindsight/store"
 )
 
@@ -24,6 +25,7 @@ type Config struct {
 	Store         StoreConfig
 	Session       SessionConfig
 	Reflect       ReflectConfig
+	Forget        lifecycle.Forgetting
 	Inject        InjectConfig
 	Embedder      string // builtin, none or the name of a served model
 	Embedding     EmbeddingConfig
@@ -236,6 +238,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Instructions: s.Instructions.raw,
 			AdoptHistory: d.bool(s.AdoptHistory.setting),
 		},
+		Forget: d.forgetting(s),
 		Inject: InjectConfig{
 			TopK:     d.number(s.TopK, 1, 50),
 			Tokens:   d.number(s.InjectTokens, 1, 8000),

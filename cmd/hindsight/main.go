@@ -134,6 +134,7 @@ func groups() kong.Groups {
 		"identity":   "Whose memory it is",
 		"store":      "Store",
 		"reflection": "Reflection",
+		"forgetting": "Forgetting",
 		"injection":  "Injection",
 		"other":      "Other",
 		"reach":      "Which Hindsight",

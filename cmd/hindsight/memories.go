@@ -17,10 +17,15 @@ type memoriesCmd struct {
 	Show    memoriesShow    `cmd:"" help:"Show one memory with its evidence."`
 	Search  memoriesSearch  `cmd:"" help:"Search as the proxy does, with every part of the score."`
 	Add     memoriesAdd     `cmd:"" help:"Write a memory."`
-	Forget  memoriesForget  `cmd:"" help:"Archive memories, or erase them."`
+	Forget  memoriesForget  `cmd:"" help:"Archive memories, or erase them: by their ids, or what matches a filter."`
+	Verify  memoriesVerify  `cmd:"" help:"Say that memories are still true."`
 	Restore memoriesRestore `cmd:"" help:"Make memories live again, or what they said at a revision."`
 	History memoriesHistory `cmd:"" help:"Show every revision of a memory."`
 	Chain   memoriesChain   `cmd:"" help:"Show what a memory replaced and what replaced it."`
+
+	Consolidate memoriesConsolidate `cmd:"" help:"Make one memory of the episodic ones of each subject."`
+	Undo        memoriesUndo        `cmd:"" help:"Undo the consolidation that made a memory."`
+	Sweep       memoriesSweep       `cmd:"" help:"Forget now what the daily sweep would."`
 }
 
 const memoriesPath = "/api/v1/memories"
@@ -130,25 +135,6 @@ func (c *memoriesAdd) Run(ctx context.Context, a *app) error {
 	return a.call(ctx, c.reach, http.MethodPost, memoriesPath, nil, body, &m, func() error {
 		return a.say("Kept as %s in %s.", m.ID, m.Scope)
 	})
-}
-
-type memoriesForget struct {
-	reach
-	IDs   []string `arg:"" name:"id" help:"The memories' ids."`
-	Erase bool     `help:"Remove them and their history for good."`
-}
-
-// Run forgets them one by one and stops at the first that can't be.
-func (c *memoriesForget) Run(ctx context.Context, a *app) error {
-	q := url.Values{}
-	if c.Erase {
-		q.Set("erase", "true")
-	}
-	done := "Forgotten: %s (hindsight memories restore brings it back)"
-	if c.Erase {
-		done = "Erased: %s"
-	}
-	return a.each(ctx, c.reach, http.MethodDelete, c.IDs, "", q, done)
 }
 
 // each calls the same route for several memories. All ids are looked at before

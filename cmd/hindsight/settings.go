@@ -62,6 +62,12 @@ type settings struct {
 	Instructions   setting `name:"reflect-instructions" key:"reflect.instructions" group:"reflection" placeholder:"TEXT" help:"What else reflection should know or leave alone."`
 	AdoptHistory   toggle  `name:"reflect-adopt-history" key:"reflect.adopt_history" def:"false" group:"reflection" placeholder:"BOOL" help:"Reflect on turns from before Hindsight was there."`
 
+	ForgetMode        setting `name:"forget-mode" key:"forget.mode" def:"archive" group:"forgetting" placeholder:"WORD" help:"What the daily sweep does with old memories: archive, downweight (their importance falls) or off."`
+	ForgetAfter       setting `name:"forget-after" key:"forget.after" def:"2160h" group:"forgetting" placeholder:"TIME" help:"Age from which an episodic memory of little importance goes; 0s: none does."`
+	ForgetImportance  setting `name:"forget-importance" key:"forget.importance" def:"0.5" group:"forgetting" placeholder:"SHARE" help:"Importance below which it does."`
+	ForgetMax         setting `name:"forget-max-memories" key:"forget.max_memories" def:"10000" group:"forgetting" placeholder:"N" help:"Most memories of a type in a scope; above it the lowest tenth goes. 0: no bound."`
+	ForgetDeleteAfter setting `name:"forget-delete-after" key:"forget.delete_after" def:"8760h" group:"forgetting" placeholder:"TIME" help:"Time in the archive after which a memory is deleted; 0s: never."`
+
 	TopK             setting `name:"top-k" key:"top_k" def:"5" group:"injection" placeholder:"N" help:"Most memories a turn."`
 	InjectTokens     setting `name:"inject-tokens" key:"inject.tokens" def:"800" group:"injection" placeholder:"N" help:"Most tokens a turn."`
 	RecallDeadline   setting `name:"recall-deadline" key:"recall.deadline" def:"150ms" group:"injection" placeholder:"TIME" help:"A turn waits no longer for its memories."`

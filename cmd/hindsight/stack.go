@@ -39,6 +39,7 @@ type stack struct {
 	proxy   *proxy.Server
 	records ended
 	runner  *hreflect.Runner
+	sweeper *hreflect.Sweeper
 	api     *admin.API
 	metrics http.Handler
 
@@ -126,8 +127,10 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
 		return err
 	}
+	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Log: s.log, Reg: reg}, s.store)
 	s.api = admin.New(admin.Config{
 		Store: s.store, Searcher: engine, Closer: closer{s}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
+		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,
@@ -143,6 +146,7 @@ func (s *stack) run(ctx context.Context) error {
 	rest, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var others sync.WaitGroup
 	others.Go(func() { s.runner.Run(rest) })
+	others.Go(func() { s.sweeper.Run(rest) })
 	others.Go(func() { s.records.tell(rest, s.store.Flush, s.runner.Wake) })
 	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
 	others.Go(func() { s.owner(rest) })
@@ -255,6 +259,14 @@ func (s *stack) ready() (ready bool, memory, reason string) {
 	memory, reason = s.memoryState()
 	return s.proxy.Ready(), memory, reason
 }
+
+// life is what the management API can ask of memories' lives.
+type life struct {
+	*hreflect.Runner
+	*hreflect.Sweeper
+}
+
+var _ admin.Life = life{}
 
 // closer ends sessions for the management API.
 type closer struct{ s *stack }

@@ -112,7 +112,7 @@ func (w *world) upstream(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if !bytes.Contains(body, []byte("hindsight_memories")) {
+	if !bytes.Contains(body, []byte("hindsight_memories")) && !bytes.Contains(body, []byte("hindsight_consolidation")) {
 		w.mu.Lock()
 		w.got = append(w.got, arrived{header: r.Header.Clone(), path: r.URL.RequestURI(), body: body})
 		w.mu.Unlock()

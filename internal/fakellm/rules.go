@@ -94,6 +94,9 @@ func decide(req request) reply {
 	if req.schema == schemaName || isReflection(req) {
 		return reply{text: reflect(req)}
 	}
+	if req.schema == consolidationName || strings.HasPrefix(req.messages[len(req.messages)-1].text, "<notes>\n") {
+		return reply{text: consolidate(req)}
+	}
 	v := look(req)
 	for _, r := range rules() {
 		if r.fits(v) {

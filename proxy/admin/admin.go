@@ -45,6 +45,14 @@ type Archive interface {
 	Revisions(ctx context.Context, id string) ([]store.Memory, error)
 	Chain(ctx context.Context, id string) ([]store.Memory, error)
 	EraseScope(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
+	UndoConsolidation(ctx context.Context, id string) (product store.Memory, sources []store.Memory, err error)
+}
+
+// Life is what becomes of memories by themselves, asked for now. An empty scope
+// or subject means all of the tenant's. Dry, nothing changes.
+type Life interface {
+	Consolidate(ctx context.Context, tenant string, scope store.Scope, subject string, dry bool) ([]store.Merge, error)
+	Sweep(ctx context.Context, tenant string, dry bool) (store.SweepReport, error)
 }
 
 // Tenants lists tenants and joins them. TenantAlias returns the tenant that a
@@ -101,6 +109,8 @@ type Config struct {
 	Naming Naming
 	// Embedding may be nil: words alone.
 	Embedding Embedding
+	// Life may be nil: consolidate and sweep then answer 501.
+	Life Life
 	// Ready says whether requests can be forwarded, and how memory is (on,
 	// degraded or off) with the reason.
 	Ready func() (ready bool, memory, reason string)

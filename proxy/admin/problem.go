@@ -83,6 +83,8 @@ func (a *API) fail(what string, err error) error {
 		return wrong(http.StatusUnprocessableEntity, "query.revision", "Choose one of GET /api/v1/memories/{id}/history.", "isn't one that %s ever had", what)
 	case errors.Is(err, store.ErrForgotten):
 		return problem(http.StatusConflict, "Write it again as a new memory if it should be kept after all.", "%s was forgotten", what)
+	case errors.Is(err, store.ErrNotConsolidated):
+		return problem(http.StatusConflict, "Undo an active memory whose source_ids are consolidated, or restore one of its sources.", "%s wasn't made by a consolidation that stands", what)
 	case errors.Is(err, store.ErrStale):
 		return problem(http.StatusConflict, "Read it again and repeat the call.", "%s was changed meanwhile", what)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

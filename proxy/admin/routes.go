@@ -35,6 +35,7 @@ func (a *API) build() http.Handler {
 	a.health(api)
 	a.memories(api)
 	a.history(api)
+	a.life(api)
 	a.search(api)
 	a.sessions(api)
 	a.events(api)
