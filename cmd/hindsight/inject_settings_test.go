@@ -174,3 +174,29 @@ func TestPleaseCheckOnceAMonth(t *testing.T) {
 		t.Errorf("the first session goes on: %s, %s", r.memory(), w.last().body)
 	}
 }
+
+// Nothing is told that the request says itself: the words from which a memory was
+// learned, or its own; nor what an earlier block of the conversation says.
+func TestNothingThatStandsInTheRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", "HINDSIGHT_REFLECT_MODEL=rules")
+	words := "My name is Ann and my badge is B4411."
+	r := w.conversation().say(words)
+	if kept, _ := w.close(r.session()); len(kept) == 0 {
+		t.Fatal("nothing was learned")
+	}
+	if r := w.conversation().say("What is my badge?"); r.memory() != "injected" {
+		t.Fatalf("the question alone: %s", r.memory())
+	}
+	if r := w.conversation().say(words + " What is my badge?"); r.memory() != "none" {
+		t.Errorf("with the words it was learned from: %s, %s", r.memory(), w.last().body)
+	}
+	if r := w.conversation().add("user", words).add("assistant", "Noted.").say("What is my badge?"); r.memory() != "none" {
+		t.Errorf("with these words earlier in the history: %s, %s", r.memory(), w.last().body)
+	}
+	c := w.conversation()
+	c.say("What is my badge?")
+	if r := c.say("Sorry, what is my badge again?"); r.memory() != "replayed" || strings.Count(string(w.last().body), "] My name") != 1 {
+		t.Errorf("with a block that says it: %s, %s", r.memory(), w.last().body)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -252,5 +253,50 @@ func TestReplayWithAnotherEmbedder(t *testing.T) {
 	}
 	if now, _ := w.replay(); now.Summary.InjectedNow != 0 {
 		t.Errorf("as configured: %+v", now.Summary)
+	}
+}
+
+// TestManyMemoriesAndASlowEmbedder is row 46: with 100,000 memories in a scope and
+// an embedder that doesn't answer, the deadline holds and the request goes on. The
+// first may come while the scope is read; the others are recalled by words.
+func TestManyMemoriesAndASlowEmbedder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 100,000 memories")
+	}
+	model, url := serveModel(t)
+	model.slow.Store(true)
+	const deadline = 500 * time.Millisecond
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url, "HINDSIGHT_RECALL_DEADLINE="+deadline.String(),
+		"HINDSIGHT_TENANT=acme", "MEMORY=degraded")
+	now := time.Now()
+	many := make([]store.Memory, 100_000)
+	for i := range many {
+		many[i] = store.Memory{
+			ID: fmt.Sprintf("m%015d", i), Tenant: "acme", Scope: store.UserScope("ann"), Type: store.UserFact, Layer: store.Semantic, State: store.Active,
+			Text: fmt.Sprintf("Crate %d stands in hall %d beside crate %d.", i, i%977, i/3), Importance: 0.5, CreatedAt: now, UpdatedAt: now, Revision: 1,
+		}
+	}
+	many[4711].Text = "The boathouse key hangs behind the barometer."
+	if _, err := w.st.store.PutMemories(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	ask := func() (reply, time.Duration) {
+		asked++ // the same body gets the same block
+		start := time.Now()
+		r := askAnn(w, fmt.Sprintf("Where does the boathouse key hang? %d", asked))
+		return r, time.Since(start)
+	}
+	w.until("the scope is read", func() bool {
+		r, took := ask()
+		if r.status != http.StatusOK || took > 10*deadline {
+			t.Fatalf("status %d after %v", r.status, took)
+		}
+		return strings.HasPrefix(r.memory(), "injected")
+	})
+	for range 5 {
+		if r, took := ask(); r.memory() != "injected;degraded=words" || took > 4*deadline {
+			t.Errorf("%s after %v", r.memory(), took)
+		}
 	}
 }
