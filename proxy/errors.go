@@ -21,10 +21,11 @@ type fault struct {
 	message string
 }
 
-// answerFault answers in the shape of the route's dialect, else of OpenAI's.
+// answerFault answers in the shape of the route's dialect, else in that of the
+// route that the path lies below (…/messages/count_tokens), else in OpenAI's.
 func (x *exchange) answerFault(c *fasthttp.RequestCtx, f fault) {
 	var body []byte
-	if d := x.dialect(); d != nil {
+	if d := x.s.family(x); d != nil {
 		body = d.Error(f.status, f.code, f.message)
 	} else {
 		body = openAIError(f)

@@ -136,10 +136,16 @@ func (x *exchange) linger() {
 	x.conn.LingerOnClose(watch.Linger{Bytes: max(4*x.s.cfg.MaxBody, 64<<20), Time: 30 * time.Second})
 }
 
-// dialect is that of the route, nil elsewhere.
-func (x *exchange) dialect() dialect.Dialect {
-	if x.route == nil {
-		return nil
+// family is the dialect whose shape an exchange's client reads, nil for none of
+// the routes'.
+func (s *Server) family(x *exchange) dialect.Dialect {
+	if x.route != nil {
+		return x.route.Dialect
 	}
-	return x.route.Dialect
+	for i := range s.cfg.Routes {
+		if strings.Contains(x.path, s.cfg.Routes[i].Suffix+"/") {
+			return s.cfg.Routes[i].Dialect
+		}
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hindsight/proxy"
+	"hindsight/proxy/dialect/messages"
 )
 
 func TestTargets(t *testing.T) {
@@ -71,6 +72,23 @@ func TestAnthropicUpstream(t *testing.T) {
 	r.do("GET", "/v1/models", nil)
 	if len(other.all()) != 3 || len(up.all()) != 1 || other.all()[1].uri != "/v1/messages/count_tokens?beta=true" {
 		t.Errorf("%d went to the one, %d to the other", len(other.all()), len(up.all()))
+	}
+}
+
+// An error of ours has the shape that the client of the path reads, also where
+// the path lies below a memory route.
+func TestErrorShapes(t *testing.T) {
+	r := startAt(t, "http://127.0.0.1:1", func(c *proxyConfig, _ *proxyMemory) {
+		c.Routes = append(c.Routes, proxy.Route{Suffix: "/messages", Dialect: messages.Dialect{}})
+	})
+	for path, anthropic := range map[string]bool{
+		"/v1/messages": true, "/v1/messages/count_tokens": true, "/v1/messages/count_tokens?beta=true": true,
+		"/v1/chat/completions": false, "/v1/models": false, "/v1/messages_of_mine": false,
+	} {
+		resp, body := r.do("POST", path, strings.NewReader("{}"))
+		if got := strings.HasPrefix(body, `{"type":"error","error":{"type":"`); got != anthropic || resp.StatusCode != 502 {
+			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
 	if rep.thought != "" {
 		msg["reasoning_content"] = rep.thought
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
+	s.answer(w, r, map[string]any{
 		"id": req.id("chatcmpl-"), "object": "chat.completion", "created": time.Now().Unix(), "model": req.model,
 		"choices": []any{map[string]any{"index": 0, "message": msg, "finish_reason": finish}},
 		"usage":   u,

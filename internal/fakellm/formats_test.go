@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -258,5 +259,23 @@ func TestKeptResponses(t *testing.T) {
 	}
 	if w := do(s, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
 		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// The delay holds up whole answers in every format too.
+func TestDelayOfWholeAnswers(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	s := New(Config{Delay: delay})
+	for path, body := range map[string]string{
+		"/v1/chat/completions": chat(user("x")),
+		"/v1/messages":         `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`,
+		"/v1/responses":        `{"model":"m","input":"x"}`,
+	} {
+		w := httptest.NewRecorder()
+		began := time.Now()
+		s.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+		if took := time.Since(began); w.Code != 200 || took < delay {
+			t.Errorf("%s: status %d after %s", path, w.Code, took)
+		}
 	}
 }

@@ -196,7 +196,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	v := envelope(req, u)
 	v["content"], v["stop_reason"] = contentOf(req, rep), stopReason(rep)
-	writeJSON(w, http.StatusOK, v)
+	s.answer(w, r, v)
 }
 
 func (s *Server) countTokens(w http.ResponseWriter, body []byte) {

@@ -145,7 +145,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, body []byte) 
 		s.streamResponses(w, r, v, output, u)
 		return
 	}
-	writeJSON(w, http.StatusOK, finished(v, output, u))
+	s.answer(w, r, finished(v, output, u))
 }
 
 // responseOf is the response before anything is said.

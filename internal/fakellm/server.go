@@ -38,7 +38,8 @@ import (
 type Config struct {
 	// Keep is how many requests [Server.Requests] remembers, 0 for none.
 	Keep int
-	// Delay is the pause between two chunks of a stream.
+	// Delay is the pause between two chunks of a stream, and before an answer
+	// that comes whole.
 	Delay time.Duration
 	// Record is called for each request before it is answered, from many
 	// goroutines at once. Nil for none.
@@ -187,6 +188,18 @@ func (u usage) responses() map[string]any {
 		"input_tokens": u.prompt, "input_tokens_details": map[string]any{"cached_tokens": u.cached},
 		"output_tokens": u.out, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": u.prompt + u.out,
 	}
+}
+
+// answer writes an answer that comes whole, unless the client leaves before.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, v any) {
+	if s.cfg.Delay > 0 {
+		select {
+		case <-time.After(s.cfg.Delay):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, v)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

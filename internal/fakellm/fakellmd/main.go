@@ -22,7 +22,7 @@ func main() {
 
 func run() error {
 	addr := flag.String("listen", "127.0.0.1:0", "address to serve on")
-	delay := flag.Duration("delay", 0, "pause between two chunks of a stream")
+	delay := flag.Duration("delay", 0, "pause between two chunks of a stream, and before an answer that comes whole")
 	record := flag.String("record", "", "file to which each request is written, a JSON object a line")
 	flag.Parse()
 	cfg := fakellm.Config{Delay: *delay}
