@@ -19,6 +19,7 @@ type answer struct {
 	// between two habits send the same words under both.
 	reasoningName string
 	calls         calls
+	pieces        []callPiece // of the document that is being read
 	choices       int
 	usage         dialect.Usage
 	over          bool // the end mark or a whole document was seen
@@ -39,6 +40,7 @@ func (Dialect) ReadAnswer(raw []byte, stream bool) dialect.Answer {
 		c := scan.Tolerant(raw)
 		a.document(c, raw)
 		a.over = c.End() == nil
+		a.settle()
 	}
 	return a.result()
 }
@@ -78,12 +80,29 @@ func (a *answer) chunk(data []byte) bool {
 		a.over = true
 		return true
 	}
+	before := *a
 	c := scan.Tolerant(data)
-	if c.Skip(); c.End() != nil {
+	a.document(c, data)
+	if c.End() != nil {
+		*a = before // texts have only grown behind what it knows of
 		return false
 	}
-	a.document(scan.Tolerant(data), data)
+	a.settle()
 	return true
+}
+
+// callPiece is a piece of a call, complete or not.
+type callPiece struct {
+	callDelta
+	complete bool
+}
+
+// settle adds a document's pieces of calls to the others.
+func (a *answer) settle() {
+	for _, p := range a.pieces {
+		a.calls.add(p.callDelta, p.complete)
+	}
+	a.pieces = a.pieces[:0]
 }
 
 // document takes a chat.completion or a chat.completion.chunk.

@@ -94,7 +94,7 @@ func (a *answer) words(text []byte, complete bool) {
 			}
 			for c.Array(); c.Element(); {
 				if d, ok := readCall(c, text); ok {
-					a.calls.add(d, complete)
+					a.pieces = append(a.pieces, callPiece{d, complete})
 				}
 			}
 		case "function_call": // before tool_calls: one call, without index and id
@@ -104,7 +104,7 @@ func (a *answer) words(text []byte, complete bool) {
 			}
 			d := callDelta{}
 			d.readFunction(c, text)
-			a.calls.add(d, complete)
+			a.pieces = append(a.pieces, callPiece{d, complete})
 		default:
 			c.Skip()
 		}
