@@ -33,6 +33,7 @@ type scope struct {
 	byID   map[string]uint32
 	things map[string][]string // ids by what they give the value of
 	dead   int
+	active int // documents
 	bytes  int
 	// unsaved counts the changes that the last snapshot doesn't show.
 	unsaved int
@@ -276,6 +277,7 @@ func (s *scope) count1(d *doc, sign int) {
 	if !d.active {
 		return
 	}
+	s.active += sign
 	for f, n := range d.len {
 		if n > 0 {
 			s.total[f] += sign * int(n)

@@ -20,11 +20,7 @@ func (r *search) statistics() {
 			count[f] += s.count[f]
 		}
 		for i, t := range r.q.Terms {
-			for _, p := range s.list(t.Text) {
-				if s.docs[p.doc].active {
-					r.res.DF[i]++
-				}
-			}
+			r.res.DF[i] += s.frequency(t.Text)
 		}
 	}
 	r.res.Docs = count[own]
@@ -34,6 +30,21 @@ func (r *search) statistics() {
 	for i, df := range r.res.DF {
 		r.idf[i] = idf(r.res.Docs, df)
 	}
+}
+
+// frequency counts the active documents that hold a term.
+func (s *scope) frequency(term string) int {
+	list := s.list(term)
+	if s.active == len(s.docs) {
+		return len(list)
+	}
+	n := 0
+	for _, p := range list {
+		if s.docs[p.doc].active {
+			n++
+		}
+	}
+	return n
 }
 
 func idf(n, df int) float64 { return math.Log1p((float64(max(n, df)-df) + 0.5) / (float64(df) + 0.5)) }
@@ -46,47 +57,100 @@ func (s *scope) list(term string) []posting {
 	return s.lists[t]
 }
 
-// words scores one scope by words.
+// words scores one scope by words, and lists the documents that can be candidates.
 func (r *search) words(l *legs, s *scope) {
-	n := len(s.docs)
-	for f := range l.score {
-		l.score[f] = zeroed(l.score[f], n)
-	}
+	l.begin(len(s.docs))
+	l.sess = zeroed(l.sess, len(s.length))
+	r.tf = zeroed(r.tf, len(s.length))
+	sessions, mean := s.meanSession()
+	norm := r.norms()
 	for i, t := range r.q.Terms {
 		w := float32(r.idf[i] * t.Weight * (k1 + 1))
+		r.said = r.said[:0]
 		for _, p := range s.list(t.Text) {
 			d := &s.docs[p.doc]
-			for f, tf := range p.tf {
-				if tf > 0 && d.mem != nil {
-					l.score[f][p.doc] += w * saturate(float32(tf), float32(d.len[f]), float32(r.mean[f]))
+			if d.mem == nil {
+				continue
+			}
+			a := &l.raw[p.doc]
+			a.met = true
+			if tf := p.tf[scenario]; tf > 0 {
+				a.score[scenario] += w * norm[scenario].saturate(float32(tf), d.len[scenario])
+			}
+			if tf := p.tf[around]; tf > 0 {
+				a.score[around] += w * norm[around].saturate(float32(tf), d.len[around])
+			}
+			if p.tf[own] == 0 {
+				continue
+			}
+			a.score[own] += w * norm[own].saturate(float32(p.tf[own]), d.len[own])
+			if d.sess != none && d.active {
+				if r.tf[d.sess] == 0 {
+					r.said = append(r.said, d.sess)
 				}
+				r.tf[d.sess] += float32(p.tf[own])
 			}
 		}
+		r.bySession(l, s, t, sessions, mean)
 	}
-	r.bySession(l, s)
-	groups := r.groups(s, l.score[own])
-	l.near = zeroed(l.near, n)
-	l.allowed = sized(l.allowed, n)
-	for i := range s.docs {
-		d := &s.docs[i]
-		l.near[i] = max(l.score[scenario][i], l.score[around][i], neighbour(s, d, groups))
-		l.allowed[i] = (len(r.q.Vector) > 0 || l.score[own][i] > 0 || l.near[i] > 0) && r.allowed(d)
-		if !l.allowed[i] {
+	r.reach(l, s)
+	for _, i := range l.docs {
+		d, a := &s.docs[i], &l.raw[i]
+		a.near = max(a.near, a.score[scenario], a.score[around])
+		if a.allowed = r.allowed(d); !a.allowed {
 			continue
 		}
-		r.best = max(r.best, l.score[own][i], l.near[i])
-		if d.sess != none && (l.score[own][i] > 0 || l.near[i] > 0) {
+		r.best = max(r.best, a.score[own], a.near)
+		if d.sess != none && (a.score[own] > 0 || a.near > 0) {
 			r.top = max(r.top, l.sess[d.sess])
 		}
 	}
 }
 
-// groups is the best of the given scores in each turn.
-func (r *search) groups(s *scope, score []float32) []float32 {
+// begin empties the leg for n documents.
+func (l *legs) begin(n int) {
+	if l.docs = l.docs[:0]; cap(l.raw) < n {
+		l.raw = make([]raw, n)
+		return
+	}
+	l.raw = l.raw[:n]
+	clear(l.raw)
+}
+
+// reach hands every own score on to the memories one turn before and after, and lists
+// what has any score then, in order; with a vector in the query, all.
+func (r *search) reach(l *legs, s *scope) {
+	for i := range l.raw {
+		d := &s.docs[i]
+		w := l.raw[i].score[own]
+		if w == 0 || d.group == none || !d.active {
+			continue
+		}
+		t := &s.turns[d.group]
+		for _, g := range [2]uint32{t.prev, t.next} {
+			if g == none {
+				continue
+			}
+			for _, n := range s.turns[g].docs {
+				a := &l.raw[n]
+				a.near, a.met = max(a.near, w), true
+			}
+		}
+	}
+	all := len(r.q.Vector) > 0
+	for i := range l.raw {
+		if all || l.raw[i].met {
+			l.docs = append(l.docs, uint32(i))
+		}
+	}
+}
+
+// groups is the best of the listed documents' scores in each turn.
+func (r *search) groups(l *legs, s *scope, score func(doc uint32) float32) []float32 {
 	r.group = zeroed(r.group, len(s.turns))
-	for i := range s.docs {
+	for _, i := range l.docs {
 		if d := &s.docs[i]; d.group != none && d.active {
-			r.group[d.group] = max(r.group[d.group], score[i])
+			r.group[d.group] = max(r.group[d.group], score(i))
 		}
 	}
 	return r.group
@@ -130,6 +194,33 @@ func saturate(tf, length, mean float32) float32 {
 	return tf / (tf + k1*(1-b+b*length/mean))
 }
 
+// damping is what BM25 adds to a term's frequency, by the length of the text.
+type damping struct {
+	mean  float32
+	short [64]float32
+}
+
+func (r *search) norms() *[fields]damping {
+	var out [fields]damping
+	for f := range out {
+		n := &out[f]
+		if n.mean = float32(r.mean[f]); n.mean == 0 {
+			n.mean = 1
+		}
+		for i := range n.short {
+			n.short[i] = k1 * (1 - b + b*float32(i)/n.mean)
+		}
+	}
+	return &out
+}
+
+func (n *damping) saturate(tf float32, length uint16) float32 {
+	if int(length) < len(n.short) {
+		return tf / (tf + n.short[length])
+	}
+	return saturate(tf, float32(length), n.mean)
+}
+
 func (r *search) allowed(d *doc) bool {
 	if d.mem == nil || r.q.Standing && !d.standing {
 		return false
@@ -142,75 +233,77 @@ func (r *search) allowed(d *doc) bool {
 	return r.q.Keep == nil || r.q.Keep(d.mem)
 }
 
-// bySession scores every session as one text: the own texts of its memories.
-func (r *search) bySession(l *legs, s *scope) {
-	l.sess = zeroed(l.sess, len(s.length))
-	n, total := 0, 0
+// meanSession counts the sessions that have words, and their mean length.
+func (s *scope) meanSession() (n int, mean float32) {
+	total := 0
 	for _, l := range s.length {
 		if l > 0 {
 			n++
 			total += l
 		}
 	}
-	if n == 0 {
-		return
-	}
-	mean := float32(total) / float32(n)
-	for _, t := range r.q.Terms {
-		r.tf = zeroed(r.tf, len(s.length))
-		df := 0
-		for _, p := range s.list(t.Text) {
-			d := &s.docs[p.doc]
-			if d.sess == none || p.tf[own] == 0 || !d.active {
-				continue
-			}
-			if r.tf[d.sess] == 0 {
-				df++
-			}
-			r.tf[d.sess] += float32(p.tf[own])
-		}
-		if df == 0 {
-			continue
-		}
-		w := float32(idf(n, df) * t.Weight * (k1 + 1))
-		for i, tf := range r.tf {
-			if tf > 0 {
-				l.sess[i] += w * saturate(tf, float32(s.length[i]), mean)
-			}
-		}
+	return n, float32(total) / float32(max(n, 1))
+}
+
+// bySession adds one term to the scores of sessions, each of which counts as one
+// text: the own texts of its memories. It leaves r.tf empty.
+func (r *search) bySession(l *legs, s *scope, t Term, sessions int, mean float32) {
+	w := float32(idf(sessions, len(r.said)) * t.Weight * (k1 + 1))
+	for _, i := range r.said {
+		l.sess[i] += w * saturate(r.tf[i], float32(s.length[i]), mean)
+		r.tf[i] = 0
 	}
 }
 
 // fuse scores one scope's documents by both legs and adds its candidates. It needs
 // what words and meaning found in all scopes.
 func (r *search) fuse(at int, l *legs, s *scope) {
-	r.total = sized(r.total, len(s.docs))
 	r.best, r.top = max(r.best, 1e-9), max(r.top, 1e-9)
-	for i, w := range l.score[own] {
-		r.total[i] = w / r.best
+	total := func(i uint32) float32 {
+		w := l.raw[i].score[own] / r.best
 		if l.vectors && l.cos[i] != absent {
-			r.total[i] = (1-r.share)*w/r.best + r.share*r.likeness(l.cos[i])
+			return (1-r.share)*w + r.share*r.likeness(l.cos[i])
 		}
+		return w
 	}
-	groups := r.groups(s, r.total)
-	for i := range s.docs {
-		if !l.allowed[i] {
+	var groups []float32
+	if l.vectors {
+		groups = r.groups(l, s, total)
+	}
+	for _, i := range l.docs {
+		a, d := &l.raw[i], &s.docs[i]
+		if !a.allowed {
 			continue
 		}
-		d := &s.docs[i]
-		near := max(l.score[scenario][i], l.score[around][i]) / r.best
+		near := a.near / r.best
 		if l.vectors {
-			near *= 1 - r.share
+			near = max((1-r.share)*max(a.score[scenario], a.score[around])/r.best, neighbour(s, d, groups))
 		}
 		session := float32(0)
 		if d.sess != none {
 			session = l.sess[d.sess]
 		}
-		score := r.together(r.total[i], max(near, neighbour(s, d, groups)), session)
-		if score > 0 {
-			r.cand = append(r.cand, candidate{scope: at, doc: uint32(i), score: score})
+		if score := r.together(total(i), near, session); score > 0 && score >= r.floor {
+			r.add(candidate{scope: at, doc: i, score: score})
 		}
 	}
+}
+
+// add keeps a candidate. From time to time all but the best are dropped, and with
+// them whatever comes later and is worse.
+func (r *search) add(c candidate) {
+	r.cand = append(r.cand, c)
+	if limit := r.limit(); len(r.cand) >= 4*limit {
+		r.choose()
+		r.floor = r.cand[limit-1].score
+	}
+}
+
+func (r *search) limit() int {
+	if r.q.Limit <= 0 {
+		return DefaultLimit
+	}
+	return r.q.Limit
 }
 
 // likeness is a cosine as a share of the way from the least to the greatest.
@@ -229,17 +322,8 @@ func (r *search) together(own, near, session float32) float32 {
 
 // choose keeps the best candidates, in order.
 func (r *search) choose() {
-	limit := r.q.Limit
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	if len(r.cand) > 8*limit {
-		// Most candidates share one common word: a threshold from a sample
-		// spares sorting them.
-		r.cand = prune(r.cand, limit)
-	}
 	slices.SortFunc(r.cand, r.order)
-	r.cand = r.cand[:min(limit, len(r.cand))]
+	r.cand = r.cand[:min(r.limit(), len(r.cand))]
 }
 
 func (r *search) order(a, b candidate) int {
@@ -254,29 +338,6 @@ func (r *search) order(a, b candidate) int {
 }
 
 func (r *search) memory(c candidate) *store.Memory { return r.scopes[c.scope].docs[c.doc].mem }
-
-// prune drops candidates that can't be among the best limit: those below the
-// limit-th of the counts by score.
-func prune(cand []candidate, limit int) []candidate {
-	const bins = 256
-	var count [bins + 1]int
-	bin := func(c candidate) int { return min(bins, int(c.score*bins)) }
-	for _, c := range cand {
-		count[bin(c)]++
-	}
-	floor, n := bins, count[bins]
-	for floor > 0 && n < limit {
-		floor--
-		n += count[floor]
-	}
-	kept := cand[:0]
-	for _, c := range cand {
-		if bin(c) >= floor {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
 
 func zeroed(s []float32, n int) []float32 {
 	if cap(s) < n {

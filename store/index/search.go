@@ -147,26 +147,34 @@ type search struct {
 	// The least and the greatest cosine; most is 0 where there is none.
 	least, most float32
 	share       float32 // of the vectors
+	floor       float32 // what a candidate must reach by now
 }
 
 // scratch is the room that a search needs; it is used again.
 type scratch struct {
 	legs  []legs // by scope
 	group []float32
-	tf    []float32
-	total []float32
+	tf    []float32 // by session: of one term
+	said  []uint32  // the sessions that have it
 	cand  []candidate
 	room  []float32
 }
 
 // legs are the raw scores of one scope's documents.
 type legs struct {
-	score   [fields][]float32 // by document
-	near    []float32         // by document: its best field beside own, its best neighbour
-	cos     []float32         // by document; absent
-	sess    []float32         // by session
-	allowed []bool            // by document
-	vectors bool              // cos has any
+	docs    []uint32  // that can be candidates
+	raw     []raw     // by document
+	cos     []float32 // by document; absent
+	sess    []float32 // by session
+	vectors bool      // cos has any
+}
+
+// raw are one document's scores by words.
+type raw struct {
+	score   [fields]float32
+	near    float32 // its best field beside own, its best neighbour
+	met     bool    // it is listed
+	allowed bool
 }
 
 type candidate struct {
@@ -204,11 +212,11 @@ func (r *search) hit(c candidate) Hit {
 	s := r.scopes[c.scope]
 	d, l := &s.docs[c.doc], &r.legs[c.scope]
 	h := Hit{Memory: d.mem, Scope: d.mem.Scope, Match: make([]Match, len(r.q.Terms)), Score: float64(c.score)}
-	h.Words = Words{Own: float64(l.score[own][c.doc]), Near: float64(l.near[c.doc])}
+	h.Words = Words{Own: float64(l.raw[c.doc].score[own]), Near: float64(l.raw[c.doc].near)}
 	if d.sess != none {
 		h.Words.Session = float64(l.sess[d.sess])
 	}
-	h.Words.Score = float64(r.together(l.score[own][c.doc]/r.best, l.near[c.doc]/r.best, float32(h.Words.Session)))
+	h.Words.Score = float64(r.together(l.raw[c.doc].score[own]/r.best, l.raw[c.doc].near/r.best, float32(h.Words.Session)))
 	if l.vectors && l.cos[c.doc] != absent {
 		h.Cosine, h.Embedded, h.Values = float64(l.cos[c.doc]), true, s.vectors.values(d.vector)
 	}
