@@ -74,6 +74,9 @@ type Dropped struct {
 // cursor moves to the job's To, the job is done.
 type Outcome struct {
 	Memories []Memory
+	// Vectors are those of memories that have been embedded already, by id; each is of
+	// the text that its memory has here. The others are embedded later.
+	Vectors  map[string][]float32
 	Kept     []string
 	Dropped  []Dropped
 	Verdicts []Verdict

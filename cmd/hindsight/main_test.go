@@ -36,7 +36,7 @@ type shell struct {
 
 // newShell has a data directory of its own.
 func newShell(t *testing.T) *shell {
-	return &shell{t: t, env: map[string]string{"HINDSIGHT_DATA_DIR": t.TempDir()}}
+	return &shell{t: t, env: map[string]string{"HINDSIGHT_DATA_DIR": t.TempDir(), "HINDSIGHT_EMBEDDER": "none"}}
 }
 
 func (s *shell) dir() string { return s.env["HINDSIGHT_DATA_DIR"] }

@@ -65,14 +65,15 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 	if err != nil {
 		return nil, errors.Join(err, shut())
 	}
-	idx := index.New(index.Config{}, st)
-	engine, err := inject.New(inject.Config{}, idx, st, st, nil, nil)
+	meaning := vec.during(running)
+	idx := index.New(vec.index(st, nil, nil), st)
+	engine, err := inject.New(inject.Config{Ranking: inject.Ranking(cfg.Inject.Ranking), Embedder: meaning.embedder()}, idx, st, st, nil, nil)
 	if err != nil {
 		idx.Close()
 		return nil, errors.Join(err, shut())
 	}
 	handler := admin.New(admin.Config{
-		Store: st, Searcher: engine, Closer: enqueuer{st}, Naming: naming{st, rules}, Embedding: vec.during(running), Token: "of no use: nothing but the owner's socket leads here",
+		Store: st, Searcher: engine, Closer: enqueuer{st}, Naming: naming{st, rules}, Embedding: meaning.embedding(), Token: "of no use: nothing but the owner's socket leads here",
 		Ready:  func() (bool, string, string) { return false, "on", "" },
 		Tenant: cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
 		Zone: cfg.Zone,

@@ -12,6 +12,7 @@ import (
 
 	"hindsight/inject"
 	"hindsight/proxy/admin"
+	hreflect "hindsight/reflect"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 	"hindsight/store/embedding"
@@ -98,6 +99,40 @@ func (v *vectors) off() string {
 	return ""
 }
 
+// learned is the store of reflection: what that writes has its vectors from the
+// start, so that a job is done when what it taught is found by meaning.
+type learned struct {
+	*badgerdb.Store
+	vectors *vectors
+}
+
+var _ hreflect.Store = learned{}
+
+// Apply embeds, then writes.
+func (l learned) Apply(ctx context.Context, j store.Job, out store.Outcome) (store.Job, error) {
+	out.Vectors = l.ahead(ctx, out.Memories)
+	return l.Store.Apply(ctx, j, out)
+}
+
+// Note embeds, then writes.
+func (l learned) Note(ctx context.Context, o store.Owner, out store.Outcome) (store.Job, error) {
+	out.Vectors = l.ahead(ctx, out.Memories)
+	return l.Store.Note(ctx, o, out)
+}
+
+func (l learned) ahead(ctx context.Context, mems []store.Memory) map[string][]float32 {
+	if l.vectors == nil {
+		return nil
+	}
+	var live []store.Memory
+	for i := range mems {
+		if st := mems[i].State; st == store.Active || st == "" {
+			live = append(live, mems[i])
+		}
+	}
+	return l.vectors.Ahead(ctx, live)
+}
+
 // index is the configuration of an index with or without vectors.
 func (v *vectors) index(st *badgerdb.Store, log *slog.Logger, reg prometheus.Registerer) index.Config {
 	cfg := index.Config{Snapshots: st, Log: log, Reg: reg}
@@ -126,7 +161,7 @@ func (v *vectors) embedding() admin.Embedding {
 
 // during is the embedding of a command that holds the data directory: the worker
 // starts when it is asked for and ends with ctx, which outlives the store's use.
-func (v *vectors) during(ctx context.Context) admin.Embedding {
+func (v *vectors) during(ctx context.Context) *onDemand {
 	if v == nil {
 		return nil
 	}
@@ -138,6 +173,35 @@ type onDemand struct {
 	*vectors
 	ctx  context.Context
 	once sync.Once
+}
+
+func (o *onDemand) embedder() inject.Embedder {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+func (o *onDemand) embedding() admin.Embedding {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+// Question waits until the worker knows whether there are vectors.
+func (o *onDemand) Question(ctx context.Context, text string) ([]float32, error) {
+	o.begin()
+	for {
+		if reason, _ := o.State(); reason != embedding.Starting {
+			return o.vectors.Question(ctx, text)
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the embedder: %w", ctx.Err())
+		}
+	}
 }
 
 func (o *onDemand) Reembed() {

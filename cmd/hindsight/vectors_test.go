@@ -78,6 +78,39 @@ func TestAParaphraseIsFound(t *testing.T) {
 	}
 }
 
+// TestALearnedMemoryIsFoundByMeaningAtOnce asks as soon as a session is closed: its
+// memories have their vectors then.
+func TestALearnedMemoryIsFoundByMeaningAtOnce(t *testing.T) {
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
+	w.embedded()
+	kept, _ := w.learn("My daughter is allergic to penicillin.", "Hindsight-User: ann")
+	var p store.EmbeddingProgress
+	w.decode(w.admin(http.MethodGet, "/api/v1/embedding", ""), &p)
+	if len(kept) == 0 || p.Embedded != p.Memories {
+		t.Errorf("%d were learned, %d of %d have a vector", len(kept), p.Embedded, p.Memories)
+	}
+	if r := askAnn(w, "Which medicine is dangerous for my child?"); r.memory() != "injected" {
+		t.Errorf("a paraphrase: %s", r.memory())
+	}
+}
+
+// TestSearchWithoutAServerGoesByMeaning searches a directory that nobody holds.
+func TestSearchWithoutAServerGoesByMeaning(t *testing.T) {
+	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
+	w.remember("ann", tea)
+	w.embedded()
+	w.stop()
+	out := (&shell{t: t, env: w.env}).must("memories", "search", "beverages", "--json")
+	var found struct {
+		Results  []struct{ Parts map[string]float64 }
+		Degraded string
+	}
+	w.decode([]byte(out), &found)
+	if len(found.Results) != 1 || found.Results[0].Parts["vector"] == 0 || found.Degraded != "" {
+		t.Errorf("search: %s", out)
+	}
+}
+
 // encoderServer is an embeddings endpoint in front of the built-in encoder.
 type encoderServer struct {
 	builtin *embedding.Builtin

@@ -21,7 +21,6 @@ import (
 	"hindsight/reflect/extract"
 	"hindsight/reflect/llm"
 	"hindsight/store"
-	"hindsight/store/badgerdb"
 )
 
 func newLogger(cfg LogConfig) *slog.Logger {
@@ -73,7 +72,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	return session.New(sc, st, rules, log, reg)
 }
 
-func newRunner(cfg Config, st *badgerdb.Store, creds hreflect.Credentials, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
+func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: cfg.Upstream.Base.String(), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,

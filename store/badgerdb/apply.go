@@ -87,6 +87,7 @@ func covered(x *store.Session, j *store.Job) bool { return x.Cursor >= j.To && j
 // has had forgotten, or whose own replacement a person undid.
 func (s *Store) applyMemories(t *tx, j *store.Job, out store.Outcome) error {
 	j.Kept, j.Dropped = slices.Clone(out.Kept), slices.Clone(out.Dropped)
+	mark := s.vectors.used()
 	ms := slices.Clone(out.Memories)
 	fates := make(map[string]fate, len(ms))
 	for i := range ms {
@@ -124,6 +125,11 @@ func (s *Store) applyMemories(t *tx, j *store.Job, out store.Outcome) error {
 		}
 		if err := s.applyMemory(t, at, m, to.lifted); err != nil {
 			return err
+		}
+		if v := out.Vectors[m.ID]; len(v) > 0 && mark != 0 {
+			if err := s.putVector(t, m, v, mark); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

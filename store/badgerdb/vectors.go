@@ -275,30 +275,32 @@ func (s *Store) PutVectors(_ context.Context, mems []store.Memory, values [][]fl
 	}
 	return wrap("keep vectors", s.change(func(t *tx) error {
 		for i := range mems {
-			m, at, err := t.memory(mems[i].ID)
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			if err != nil {
+			if err := t.room(len(mems[i].ID)+4*len(values[i])+300, 2); err != nil {
 				return err
 			}
-			if m.Text != mems[i].Text || m.Subject != mems[i].Subject {
-				continue
-			}
-			plain := appendVector(nil, m.ID, values[i])
-			if err := t.room(len(plain)+300, 2); err != nil {
-				return err
-			}
-			if err := t.putPlain(vectorKey(at, t.h.memory(m.ID)), plain, mark, 0); err != nil {
-				return err
-			}
-			s.vectors.feed.later(t, m.Tenant, m.Scope, m.ID)
-			if err := s.unready(t, at, t.h.memory(m.ID)); err != nil {
+			if err := s.putVector(t, &mems[i], values[i], mark); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
+}
+
+// putVector writes the vector of a memory, unless that says something else now.
+func (s *Store) putVector(t *tx, of *store.Memory, values []float32, mark byte) error {
+	m, at, err := t.memory(of.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil || m.Text != of.Text || m.Subject != of.Subject || !embeddable(m.State) {
+		return err
+	}
+	id := t.h.memory(m.ID)
+	if err := t.putPlain(vectorKey(at, id), appendVector(nil, m.ID, values), mark, 0); err != nil {
+		return err
+	}
+	s.vectors.feed.later(t, m.Tenant, m.Scope, m.ID)
+	return s.unready(t, at, id)
 }
 
 // dropVector removes the vector of a memory that says something else now.

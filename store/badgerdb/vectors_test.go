@@ -224,3 +224,23 @@ func TestVectorForm(t *testing.T) {
 		}
 	}
 }
+
+// TestALearnedMemoryBringsItsVector applies an outcome with vectors, of which one
+// belongs to another text than the memory has by now.
+func TestALearnedMemoryBringsItsVector(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := open(t, Config{Now: c.now})
+	if err := s.UseVectors(t.Context(), model("a"), false); err != nil {
+		t.Fatal(err)
+	}
+	first, second := written("tea"), written("jam")
+	first.ID, second.ID = "m1", "m2"
+	want := map[string][]float32{"m1": {0.6, -0.8, 0}, "m2": {0, 1, 0}}
+	reflect(t, s.Store, c, 0, store.Outcome{Memories: []store.Memory{first, second}, Vectors: want})
+	sameVectors(t, want, scopeVectors(t, s.Store))
+	settled(t, s.Store)
+	first.Text = "another" // of a new memory, whose id is taken: the old text stays
+	reflect(t, s.Store, c, 1, store.Outcome{Memories: []store.Memory{first}, Vectors: map[string][]float32{"m1": {1, 0, 0}}})
+	sameVectors(t, want, scopeVectors(t, s.Store))
+}

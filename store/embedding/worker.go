@@ -207,6 +207,38 @@ func (w *Worker) embed(ctx context.Context, mems []store.Memory) error {
 	return nil
 }
 
+// aheadWithin is how long what was just learned waits for its vectors.
+const aheadWithin = 3 * time.Second
+
+// Ahead gives the vectors of memories that are about to be written, by id, so that
+// they can be found by meaning as soon as they are there. It takes a few milliseconds
+// a memory with the built-in model and never longer than 3 s. Whatever has none then
+// gets it in the background.
+func (w *Worker) Ahead(ctx context.Context, mems []store.Memory) map[string][]float32 {
+	if reason, _ := w.State(); reason != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, aheadWithin)
+	defer cancel()
+	out := make(map[string][]float32, len(mems))
+	for ; len(mems) > 0; mems = mems[min(batch, len(mems)):] {
+		some := mems[:min(batch, len(mems))]
+		texts := make([]string, len(some))
+		for i := range some {
+			texts[i] = Text(&some[i])
+		}
+		vectors, err := w.model.Embed(ctx, texts)
+		if err != nil {
+			return out // the background says what is wrong
+		}
+		for i, v := range vectors {
+			out[some[i].ID] = v
+		}
+	}
+	w.metrics.embedded(len(out))
+	return out
+}
+
 // State says why recall goes by words alone, empty where it doesn't. lasting says
 // that it won't mend itself.
 func (w *Worker) State() (reason string, lasting bool) {

@@ -81,15 +81,26 @@ type toy struct {
 	mu    sync.Mutex
 	name  string
 	down  error
-	block bool
+	block bool // questions hang
+	mute  bool // texts hang
 	calls int
+}
+
+func (m *toy) hang() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mute = true
 }
 
 func (m *toy) Name() string { return m.name }
 
-func (m *toy) Embed(_ context.Context, texts []string) ([][]float32, error) {
+func (m *toy) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.mute {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	m.calls++
 	if m.down != nil {
 		return nil, m.down
@@ -237,4 +248,29 @@ func TestOldQuestionsMakeRoom(t *testing.T) {
 	if !a || b || q.recent.Len() != 2 {
 		t.Errorf("a kept %v, b kept %v, %d in all", a, b, q.recent.Len())
 	}
+}
+
+// TestAheadIsBounded embeds what is about to be written, and gives up on a model that
+// doesn't answer.
+func TestAheadIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &toy{name: "a"}
+		w := New(Config{}, m, newShelf())
+		mems := []store.Memory{{ID: "1", Text: "one"}, {ID: "2", Text: "two"}}
+		if got := w.Ahead(t.Context(), mems); got != nil {
+			t.Errorf("%v before the model is in use", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		synctest.Wait()
+		if got := w.Ahead(ctx, mems); len(got) != 2 || got["1"] == nil {
+			t.Errorf("%v", got)
+		}
+		m.hang()
+		start := time.Now()
+		if got := w.Ahead(ctx, mems); len(got) != 0 || time.Since(start) != aheadWithin {
+			t.Errorf("%v after %s", got, time.Since(start))
+		}
+	})
 }
