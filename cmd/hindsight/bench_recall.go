@@ -46,6 +46,7 @@ type recallRow struct {
 	P50    float64 `json:"p50_ms"`
 	P99    float64 `json:"p99_ms"`
 	Most   float64 `json:"most_ms"`
+	CPU    float64 `json:"cpu_ms"`  // of the server's process, on average
 	InTime int     `json:"in_time"` // by words and meaning, inside the deadline
 	Loads  int     `json:"loads"`   // scopes that were loaded for them, none analysed anew
 }
@@ -239,6 +240,7 @@ func (cmd *benchRecallCmd) touch(ctx context.Context, b *benchStack, r *recallRe
 // firstRecalls are requests whose recall finds its scope unloaded.
 type firstRecalls struct {
 	took   []time.Duration
+	cpu    time.Duration
 	inTime int
 	loads  int
 }
@@ -251,13 +253,14 @@ func (f *firstRecalls) ask(ctx context.Context, p *benchProcess, n, user int) er
 		return fmt.Errorf("make the request: %w", err)
 	}
 	req.Header = http.Header{"Hindsight-User": {scopeUser(user)}, "Authorization": {"Bearer sk-bench"}, "Content-Type": {"application/json"}}
-	start := time.Now()
+	used, start := bench.CPU(p.pid()), time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("ask through the server: %w", err)
 	}
 	_, err = io.Copy(io.Discard, resp.Body)
 	f.took = append(f.took, time.Since(start))
+	f.cpu += bench.CPU(p.pid()) - used
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return fmt.Errorf("ask through the server: %w", err)
 	}
@@ -279,7 +282,9 @@ func (f *firstRecalls) row(when string) recallRow {
 	at := func(share float64) float64 {
 		return float64(f.took[min(len(f.took)-1, int(share*float64(len(f.took))))]) / float64(time.Millisecond)
 	}
-	return recallRow{When: when, Asked: len(f.took), P50: at(0.5), P99: at(0.99), Most: at(1), InTime: f.inTime, Loads: f.loads}
+	return recallRow{When: when, Asked: len(f.took), P50: at(0.5), P99: at(0.99), Most: at(1), InTime: f.inTime, Loads: f.loads,
+		CPU: float64(f.cpu) / float64(time.Millisecond) / float64(len(f.took)),
+	}
 }
 
 func (r *recallReport) markdown() string {
@@ -287,12 +292,12 @@ func (r *recallReport) markdown() string {
 	fmt.Fprintf(&b, "%s; scopes of %d memories, embedder %s.\n\n", r.Machine, r.Memories, r.Embedder)
 	if len(r.Firsts) > 0 {
 		t := table.NewWriter()
-		t.AppendHeader(table.Row{"first recall", "asked", "p50 ms", "p99 ms", "most ms", "in the deadline", "loads from snapshots"})
+		t.AppendHeader(table.Row{"first recall", "asked", "p50 ms", "p99 ms", "most ms", "CPU ms", "in the deadline", "loads from snapshots"})
 		for _, x := range r.Firsts {
-			t.AppendRow(table.Row{x.When, x.Asked, fmt.Sprintf("%.1f", x.P50), fmt.Sprintf("%.1f", x.P99), fmt.Sprintf("%.1f", x.Most),
+			t.AppendRow(table.Row{x.When, x.Asked, fmt.Sprintf("%.1f", x.P50), fmt.Sprintf("%.1f", x.P99), fmt.Sprintf("%.1f", x.Most), fmt.Sprintf("%.1f", x.CPU),
 				fmt.Sprintf("%.1f %%", 100*float64(x.InTime)/float64(x.Asked)), x.Loads})
 		}
-		b.WriteString(t.RenderMarkdown() + "\n\nTimes are of the whole request, upstream and all.\n")
+		b.WriteString(t.RenderMarkdown() + "\n\nTimes are of the whole request, upstream and all; CPU is the server's, on average, in steps of 10 ms.\n")
 	}
 	if len(r.Footprints) > 0 {
 		b.WriteString("\nAnonymous memory of the process:\n\n")

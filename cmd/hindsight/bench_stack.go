@@ -117,8 +117,21 @@ func (b *benchStack) serve(ctx context.Context, args ...string) (*benchProcess, 
 	return p, err
 }
 
-// serveOn starts Hindsight on a data directory.
-func (b *benchStack) serveOn(ctx context.Context, dir string, args ...string) (*benchProcess, error) {
+// serveOn starts Hindsight on a data directory. A port that was free can be taken by
+// the time the server listens: then it tries others.
+func (b *benchStack) serveOn(ctx context.Context, dir string, args ...string) (p *benchProcess, err error) {
+	for range 3 {
+		if p, err = b.serveOnce(ctx, dir, args...); err == nil {
+			return p, nil
+		}
+		if p != nil {
+			p.stop()
+		}
+	}
+	return nil, err
+}
+
+func (b *benchStack) serveOnce(ctx context.Context, dir string, args ...string) (*benchProcess, error) {
 	admin, err := anyAddress()
 	if err != nil {
 		return nil, err

@@ -88,14 +88,14 @@ func byHand(mems []store.Memory, vectors map[string][]float32, q Query) []candid
 		}
 		return out
 	}
-	words, meanSession := 0.0, 0.0
+	words := 0.0
 	for _, s := range sessions {
 		words += s.len
 		for t := range s.tf {
 			sessionDF[t]++
 		}
 	}
-	meanSession = words / float64(len(sessions))
+	meanSession := words / float64(len(sessions))
 	out := make([]candidateByHand, len(live))
 	best, top, least, most := 0.0, 0.0, 0.0, 0.0
 	cos := make([]float64, len(live))

@@ -61,12 +61,11 @@ const mostDocs = 1 << 24
 
 func (r *restorer) head(in *reader) {
 	f := form()
-	docs, embedded := uint64(0), uint64(0)
 	if in.take(sha256.Size) != string(f[:]) {
 		in.bad = true
 		return
 	}
-	docs, embedded = in.uvarint(), in.uvarint()
+	docs, embedded := in.uvarint(), in.uvarint()
 	if docs > mostDocs || embedded > docs {
 		in.bad = true
 		return
