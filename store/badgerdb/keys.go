@@ -36,7 +36,7 @@ const (
 	famFormat    = 'v' //                            -> formatRecord
 	famFact      = 'k' // name                       -> value
 	famGone      = 'G' // memory                     -> nothing
-	famOffered   = 'h' // memory                     -> when it was last shown to be checked
+	famOffered   = 'O' // memory                     -> when it was last shown to be checked
 	famByID      = 'i' // kind, id                   -> place and what follows it
 	famSessions  = 'o' // tenant, time, session      -> scope
 	famMemories  = 'u' // tenant, time, memory       -> scope
