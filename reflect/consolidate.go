@@ -165,8 +165,10 @@ func (r *Runner) Consolidate(ctx context.Context, tenant string, sc store.Scope,
 func (r *Runner) mergeNow(ctx context.Context, g lifecycle.Group) (m *store.Memory, reason string, err error) {
 	e, err := r.consolidator(ctx, g.Session())
 	switch {
+	case errors.Is(err, errNoKey):
+		return nil, errNoKey.Error(), nil
 	case err != nil:
-		return nil, err.Error(), nil
+		return nil, "", err
 	case e.Base == "":
 		return nil, "no model is configured that could be asked", nil
 	}

@@ -11,11 +11,11 @@ import (
 	"hindsight/store"
 )
 
-// notes writes n events of one subject and the memory that may stand for them.
-func notes(t testing.TB, s *Store, c *clock, n int) (sources []store.Memory, product store.Memory) {
+// notes writes three events of one subject and the memory that may stand for them.
+func notes(t testing.TB, s *Store, c *clock) (sources []store.Memory, product store.Memory) {
 	t.Helper()
 	var texts []string
-	for i := range n {
+	for i := range 3 {
 		m := written(fmt.Sprintf("Repaired pump %d.", i))
 		m.Type, m.Layer, m.Subject = store.EventType, store.Episodic, "pump"
 		m.Evidence = []store.Evidence{{Session: fmt.Sprint("s", i), Turn: 1, Quote: fmt.Sprintf("I repaired pump %d", i), Time: c.now()}}
@@ -109,7 +109,7 @@ func TestConsolidateAndBack(t *testing.T) {
 			t.Parallel()
 			clk := newClock()
 			s := open(t, Config{Now: clk.now})
-			sources, product := notes(t, s.Store, clk, 3)
+			sources, product := notes(t, s.Store, clk)
 			if got := standing(t, s.Store); got != apart {
 				t.Fatal(got)
 			}
@@ -128,7 +128,7 @@ func TestConsolidateRefuses(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	s := open(t, Config{Now: clk.now})
-	sources, product := notes(t, s.Store, clk, 3)
+	sources, product := notes(t, s.Store, clk)
 	before := standing(t, s.Store)
 	refused := func(what string, want error) {
 		t.Helper()
@@ -160,7 +160,7 @@ func TestForgottenSentences(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	s := open(t, Config{Now: clk.now})
-	sources, product := notes(t, s.Store, clk, 3)
+	sources, product := notes(t, s.Store, clk)
 	clk.add(time.Minute)
 	before := clk.now()
 	p := must[store.Memory](t)(s.Consolidate(t.Context(), store.Job{}, product, sources))

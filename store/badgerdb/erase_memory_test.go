@@ -16,7 +16,6 @@ import (
 // was made of the memory goes, what was made of another too is kept without it.
 func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 	t.Parallel()
-	const word = "Xylographer"
 	clk := newClock()
 	dir := t.TempDir()
 	s := open(t, Config{Dir: dir, Now: clk.now})
@@ -25,7 +24,7 @@ func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 		if err := s.with(func(h *handle) error { return s.writeOut(h) }); err != nil {
 			t.Fatal(err)
 		}
-		return fileWith(t, dir, word)
+		return fileWith(t, dir)
 	}
 	x := said(ann, "s", "x", "I am a "+word+" by trade.", clk.now())
 	x.Places = []store.Place{{Key: store.Hash{7}, Turn: 1}}
@@ -78,21 +77,24 @@ func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 		t.Errorf("places %v", p)
 	}
 	deadline := time.Now().Add(20 * time.Second)
-	for fileWith(t, dir, word) != "" { // the keeper squeezes in its own time
+	for fileWith(t, dir) != "" { // the keeper squeezes in its own time
 		if time.Now().After(deadline) {
-			t.Fatalf("the words stand in %s", fileWith(t, dir, word))
+			t.Fatalf("the words stand in %s", fileWith(t, dir))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	s.stop()
 	open(t, Config{Dir: dir, Now: clk.now})
-	if where := fileWith(t, dir, word); where != "" {
+	if where := fileWith(t, dir); where != "" {
 		t.Errorf("after a restart the words stand in %s", where)
 	}
 }
 
-// fileWith names a file of the directory that holds a word.
-func fileWith(t *testing.T, dir, word string) string {
+// word is one that stands nowhere else.
+const word = "Xylographer"
+
+// fileWith names a file of the directory that holds it.
+func fileWith(t *testing.T, dir string) string {
 	t.Helper()
 	for _, path := range must[[]string](t)(filepath.Glob(filepath.Join(dir, "*"))) {
 		if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(word)) {

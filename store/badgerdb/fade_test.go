@@ -16,7 +16,7 @@ func TestFade(t *testing.T) {
 	edited := put(t, s.Store, written("Edited meanwhile."))
 	used := put(t, s.Store, written("Used meanwhile."))
 	dull := put(t, s.Store, written("Dull."))
-	sources, product := notes(t, s.Store, clk, 3)
+	sources, product := notes(t, s.Store, clk)
 	product = must[store.Memory](t)(s.Consolidate(t.Context(), store.Job{}, product, sources))
 	product = must[store.Memory](t)(s.EditMemory(t.Context(), product.ID, func(m *store.Memory) error { m.State = store.Archived; return nil }))
 	fate := func(m store.Memory, do store.FateKind) store.Fate {
