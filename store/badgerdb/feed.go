@@ -69,6 +69,14 @@ func (f *feed) add(n scopeName, id string) {
 	}
 }
 
+// skip gives out a number that stands for no change.
+func (f *feed) skip() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	return f.last
+}
+
 func (f *feed) version(n scopeName) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -54,6 +54,7 @@ func (s *Store) dropReady(t *tx, at place) error {
 	s.readyDrops++ // too early is as good: whoever writes one begins anew
 	t.after = append(t.after, func() {
 		s.mirror(func(st *state) { delete(st.ready, at) })
+		s.readyDropped[at] = s.feed.skip()
 	})
 	for _, k := range keys {
 		if err := t.del(k); err != nil {
@@ -247,7 +248,7 @@ func (k *keeper) declare(t *tx) error {
 // write lock: then all commits are told.
 func (k *keeper) behind() ([]string, error) {
 	ids, _, ok := k.s.feed.after(k.name, k.version)
-	if !ok {
+	if !ok || k.version < k.s.readyDropped[k.at] {
 		return nil, errBehind
 	}
 	if k.seen != 0 {

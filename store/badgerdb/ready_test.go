@@ -203,6 +203,36 @@ func TestForgettingWhileASnapshotIsWritten(t *testing.T) {
 	}
 }
 
+// TestNoSnapshotOfBeforeIsKeptAfterADrop changes a memory whose words were to go, which
+// stays itself, and then keeps what was made before.
+func TestNoSnapshotOfBeforeIsKeptAfterADrop(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{})
+	m := put(t, s.Store, written("tea, and the secret"))
+	version, seen := s.versions()
+	err := s.change(func(t *tx) error {
+		old, at, err := t.memory(m.ID)
+		if err != nil {
+			return err
+		}
+		if err := s.dropReady(t, at); err != nil {
+			return err
+		}
+		m.Text = "tea"
+		return s.putMemory(t, &m, &old)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.keep(t, version, seen, pieces("the secret")); !errors.Is(err, errBehind) || s.holds(t, "secret") {
+		t.Errorf("what was made before is kept: %v", err)
+	}
+	version, seen = s.versions()
+	if err := s.keep(t, version, seen, pieces("tea")); err != nil {
+		t.Errorf("one of afterwards: %v", err)
+	}
+}
+
 // TestAHalfWrittenSnapshotIsNone leaves parts without their record, as a kill does.
 func TestAHalfWrittenSnapshotIsNone(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,9 @@ type Store struct {
 	aborted map[string]struct{}
 	// readyDrops counts the snapshots that were dropped; the write lock guards it.
 	readyDrops uint64
+	// readyDropped says since which number of the feed a scope's snapshots may be
+	// made: earlier ones show what was forgotten. The write lock guards it.
+	readyDropped map[place]uint64
 
 	mu     sync.RWMutex
 	off    string // why the store is closed
@@ -113,19 +116,20 @@ func New(cfg Config) (*Store, error) {
 	}
 	setDefaults(&cfg)
 	s := &Store{
-		cfg:     cfg,
-		log:     cfg.Log,
-		journal: newJournal(cfg.QueueBytes),
-		feed:    newFeed(),
-		vectors: newVectors(),
-		broken:  make(chan error, 1),
-		tidy:    make(chan struct{}, 1),
-		first:   make(chan struct{}),
-		off:     "starting",
-		mem:     newState(),
-		aborted: map[string]struct{}{},
-		turned:  make(chan struct{}),
-		reads:   make(chan struct{}, readsAtOnce),
+		cfg:          cfg,
+		log:          cfg.Log,
+		journal:      newJournal(cfg.QueueBytes),
+		feed:         newFeed(),
+		vectors:      newVectors(),
+		broken:       make(chan error, 1),
+		tidy:         make(chan struct{}, 1),
+		first:        make(chan struct{}),
+		off:          "starting",
+		mem:          newState(),
+		aborted:      map[string]struct{}{},
+		readyDropped: map[place]uint64{},
+		turned:       make(chan struct{}),
+		reads:        make(chan struct{}, readsAtOnce),
 	}
 	var err error
 	if s.metrics, err = newMetrics(cfg.Reg, s); err != nil {
