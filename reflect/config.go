@@ -99,6 +99,8 @@ type Config struct {
 	MaxBackoff time.Duration // default 1 h
 	KeyWait    time.Duration // how long a job waits for a credential; default 7 days
 
+	// Meaning finds neighbours by vectors; nil: by words and subjects alone.
+	Meaning Meaning
 	// Strip takes blocks of recalled notes out of a text. Default: as it is.
 	Strip func(string) string
 	Zone  *time.Location // of users who send none; default UTC

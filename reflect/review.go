@@ -27,6 +27,7 @@ type review struct {
 	injected     []store.Memory
 	strategy     extract.Strategy
 	instructions string
+	near         map[string][]string // by a statement: the memories near it by meaning
 }
 
 // review reads a job's range and everything that belongs to it.

@@ -81,6 +81,7 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 	parts := v.parts(r.cfg.Tokens)
 	calls := allowed(v.tokens(), r.cfg.Tokens)
 	calls.keep(len(parts))
+	shown := map[string]bool{}
 	for _, part := range parts {
 		res, err := r.ask(ctx, e, part, calls)
 		if err != nil {
@@ -89,8 +90,12 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 		found.Candidates = append(found.Candidates, res.Candidates...)
 		found.Dropped = append(found.Dropped, res.Dropped...)
 		found.Verdicts = append(found.Verdicts, res.Verdicts...)
+		for _, n := range part.Existing {
+			shown[n.ID] = true
+		}
 	}
-	return r.apply(ctx, j, v, extract.Capped(found), r.cfg.Strategy.Version(), "")
+	found = r.relate(ctx, e, j, v, extract.Capped(found), shown, calls)
+	return r.apply(ctx, j, v, found, r.cfg.Strategy.Version(), "")
 }
 
 // endpoint says where a session's reflection is asked; an empty one means
@@ -151,7 +156,7 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 			return err
 		}
 		out := lifecycle.Fit(lifecycle.Input{
-			Job: j, Found: found, Injected: v.injected, Existing: existing, Strategy: strategy, Now: r.cfg.Now(),
+			Job: j, Found: found, Injected: v.injected, Existing: existing, Near: v.near, Strategy: strategy, Now: r.cfg.Now(),
 		})
 		out.Dead = dead
 		done, err := r.store.Apply(ctx, j, out)

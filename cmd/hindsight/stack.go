@@ -120,7 +120,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.tracker, err = newTracker(cfg, rules, s.store, s.log, reg); err != nil {
 		return err
 	}
-	if s.runner, err = newRunner(cfg, learned{s.store, s.vectors}, lent{s.tracker, s.store}, s.log, reg); err != nil {
+	if s.runner, err = newRunner(cfg, learned{s.store, s.vectors}, lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.log, reg); err != nil {
 		return err
 	}
 	s.records = newEnded(s.store, s.runner.Heard)

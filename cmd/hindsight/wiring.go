@@ -72,11 +72,11 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	return session.New(sc, st, rules, log, reg)
 }
 
-func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
+func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: cfg.Upstream.Base.String(), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
-		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Log: log, Reg: reg,
+		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Log: log, Reg: reg,
 	}
 	if cfg.Reflect.Base != nil {
 		// Another endpoint gets its own key and never the upstream's.

@@ -223,11 +223,11 @@ func frame(s string) (name string, changed bool) {
 }
 
 func slot(s string) string {
-	if denied.MatchString(s) || notHomes.MatchString(s) {
+	if denied.MatchString(s) {
 		return ""
 	}
 	for _, sl := range slots {
-		if at := sl.re.FindStringSubmatchIndex(s); at != nil {
+		if at := sl.re.FindStringSubmatchIndex(s); at != nil && (sl.name != "home" || !notHomes.MatchString(s)) {
 			return strings.ToLower(string(sl.re.ExpandString(nil, sl.name, s, at)))
 		}
 	}

@@ -1,11 +1,16 @@
 // Package lifecycle fits what a session taught among the memories that exist.
 // [Fit] is a pure function: candidates and the scope's memories in, one
 // outcome out, which the store applies in a single transaction, new memories
-// before retired ones.
+// before retired ones. [Doubtful] lists the pairs about which a model is worth
+// asking first; [Question] and [Answered] are that call's two ends.
 //
 // Code decides, not the model. Numbers, dates, negations and names come first:
 // two texts that differ in one of them are never the same memory, whatever a
-// model says of them. The model's word counts only for what is left.
+// model says of them, and neither are two that differ in one value. The model's
+// word counts only for what is left. A candidate that says the same joins its
+// evidence, a fuller form becomes a revision of the same memory, and one that
+// can't hold beside another retires it, or is retired by it: which of them
+// holds follows from when they were said, never from when they arrived.
 package lifecycle
 
 import (
@@ -108,11 +113,16 @@ func (f *fit) place(c extract.Candidate) {
 		return
 	}
 	m := f.memory(c)
-	if i := f.twin(m, c); i >= 0 {
+	if slices.ContainsFunc(f.in.Existing, func(o store.Memory) bool { return o.State != store.Active && told(o, m.Evidence[0]) && same(o, m) }) {
+		f.out.Merged++ // read already, and past, whatever has become of it
+		return
+	}
+	next := f.outdated(m, c)
+	if i := f.twin(m, c); i >= 0 && !between(next, m, f.live[i]) {
 		f.join(f.live[i], m)
 		return
 	}
-	if next := f.outdated(m, c); next != nil {
+	if next != nil {
 		f.late(m, c, *next)
 		return
 	}
@@ -130,6 +140,12 @@ func (f *fit) place(c extract.Candidate) {
 			f.supersede(old, m.ID, c.Time)
 		}
 	}
+}
+
+// between says whether something else was said after a late candidate and
+// before the memory that says the same was.
+func between(next *store.Memory, m, twin store.Memory) bool {
+	return next != nil && next.ID != twin.ID && m.ValidFrom.Before(twin.ValidFrom) && !same(*next, m) && after(twin, *next)
 }
 
 // supersede retires a memory; id is the one that holds from then on.

@@ -1,0 +1,54 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+
+	"hindsight/reflect/extract"
+	"hindsight/store"
+)
+
+func TestDoubtful(t *testing.T) {
+	known := func(id, text, subject string) store.Memory {
+		return store.Memory{ID: id, Scope: "user:u", State: store.Active, Text: text, Subject: subject, AttributedTo: store.ByUser, CreatedAt: monday}
+	}
+	in := Input{
+		Job: store.Job{Session: "s", Owner: store.Owner{Tenant: "t", User: "u"}},
+		Existing: []store.Memory{
+			known("m1", "The user cycles to work.", "commute"),
+			known("m2", "The user has a cat.", "pets"),
+			known("m3", "The user rides to the office on two wheels.", ""),
+			known("m4", "The user commutes by bike!", ""),
+			known("m5", "The user drives to work.", "commute"),
+		},
+		Near: map[string][]string{"The user commutes by bike.": {"m3", "m4"}},
+		Found: extract.Result{Candidates: []extract.Candidate{
+			{Text: "The user commutes by bike.", Quote: "I commute by bike", Subject: "commute", By: store.ByUser, Type: store.UserFact, Time: monday},
+			{Text: "The user likes cats.", Quote: "I like cats", Subject: "pets", By: store.ByUser, Type: store.UserFact, Time: monday, Relation: extract.SameAs, RelationID: "m2"},
+		}},
+	}
+	pairs := Doubtful(in, func(id string) bool { return id == "m5" }) // m5 was seen, m4 is a duplicate, m2 is related already
+	var ids []string
+	for _, p := range pairs {
+		ids = append(ids, p.Memory.ID)
+	}
+	if strings.Join(ids, " ") != "m1 m3" && strings.Join(ids, " ") != "m3 m1" {
+		t.Fatalf("pairs: %v", ids)
+	}
+	fixed, data := Question(in, pairs)
+	if !strings.Contains(fixed, "same_as") || strings.Count(data, "\n") != 2 || !strings.Contains(data, `"known":"The user cycles to work."`) {
+		t.Errorf("question: %s", data)
+	}
+	for answer, want := range map[string]extract.Relation{
+		`{"pairs":[{"n":1,"relation":"same_as"},{"n":2,"relation":"new"}]}`:         extract.SameAs,
+		`{"pairs":[{"n":2,"relation":"contradicts"},{"n":1,"relation":"same_as"}]}`: extract.Contradicts,
+		`{"pairs":[{"n":3,"relation":"same_as"},{"n":0,"relation":"same_as"}]}`:     "",
+		`{"pairs":[{"n":1,"relation":"the same"},{"n":"one"}]}`:                     "",
+		`I would say that these are the same.`:                                      "",
+	} {
+		got := Answered(in.Found.Candidates, pairs, answer)
+		if got[0].Relation != want || (want != "") != (got[0].RelationID != "") || got[1].RelationID != "m2" {
+			t.Errorf("%s: %+v", answer, got[0])
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package hreflect
+
+import (
+	"context"
+	"time"
+
+	"hindsight/reflect/extract"
+	"hindsight/reflect/lifecycle"
+	"hindsight/reflect/llm"
+	"hindsight/store"
+)
+
+// NearMeaning is the cosine above which two statements are neighbours.
+const NearMeaning = 0.9
+
+// Meaning finds memories by meaning. Near lists for each text the ids of the
+// active memories of some scopes whose vectors' cosine with the text's is above
+// [NearMeaning]; it is empty where there are no vectors.
+type Meaning interface {
+	Near(ctx context.Context, tenant string, scopes []store.Scope, texts []string) (map[string][]string, error)
+}
+
+// relate finds the neighbours of what was found and asks the model, once,
+// about those that only it can judge and hasn't seen. What it doesn't say, or
+// can't be asked any more, stays new: a reflection never fails for it.
+func (r *Runner) relate(ctx context.Context, e llm.Endpoint, j store.Job, v *review, found extract.Result, shown map[string]bool, calls *allowance) extract.Result {
+	if len(found.Candidates) == 0 || len(v.existing) == 0 {
+		return found
+	}
+	if r.cfg.Meaning != nil {
+		texts := make([]string, len(found.Candidates))
+		for i, c := range found.Candidates {
+			texts[i] = c.Text
+		}
+		var err error
+		if v.near, err = r.cfg.Meaning.Near(ctx, j.Owner.Tenant, j.Owner.OwnScopes(), texts); err != nil {
+			r.log.Debug("neighbours by words alone", "job", j.ID, "error", err)
+		}
+	}
+	in := lifecycle.Input{Job: j, Found: found, Existing: v.existing, Near: v.near, Now: r.cfg.Now()}
+	pairs := lifecycle.Doubtful(in, func(id string) bool { return shown[id] })
+	if len(pairs) == 0 || !calls.take() {
+		return found
+	}
+	system, user := lifecycle.Question(in, pairs)
+	began := time.Now()
+	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: lifecycle.PairsName, Schema: lifecycle.PairsSchema()})
+	r.met.called(err, time.Since(began), a)
+	if err != nil {
+		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
+		r.log.Debug("neighbours not asked about", "job", j.ID, "error", err)
+		return found
+	}
+	found.Candidates = lifecycle.Answered(found.Candidates, pairs, a.Text)
+	return found
+}
