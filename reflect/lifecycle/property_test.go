@@ -281,7 +281,7 @@ func TestHistories(t *testing.T) {
 			l := newLife(t, seed)
 			var waiting, done []*said
 			for step := range 60 {
-				what := ""
+				var what string
 				switch p := l.rng.IntN(20); {
 				case p < 2:
 					what = "undo"

@@ -103,7 +103,6 @@ func over(s string) bool {
 // out by the other text.
 type quantity struct {
 	value    string
-	unit     string
 	base     float64 // in the smallest unit of its dimension, 0 without a unit
 	kind     string  // the dimension
 	optional bool

@@ -21,7 +21,6 @@ var (
 	often     = regexp.MustCompile(`(?i)\b(once|twice|thrice)\b`)
 	halfAUnit = regexp.MustCompile(`(?i)\bhalf an? (hour|year|month|day|mile|kilo|litre|liter|kilometre|kilometer)\b`)
 	both      = regexp.MustCompile(`俩|仨|一打|半打`)
-	alone     = regexp.MustCompile(`(?i)\bmillion\b|\bthousand\b|\bhundred\b`)
 )
 
 // counted are characters that follow a numeral which counts, beside [measures].

@@ -55,6 +55,7 @@ func dates(s string) (found []string, rest string) {
 	})
 	take(isoDate, func(g []string) []string { return day(g[1], g[2], g[3]) })
 	take(zhYear, func(g []string) []string { return day(g[1], g[2], g[3]) })
+	s = weekdays(s, &found) // before 每周 is a rhythm: 每周一 is Monday
 	s = rhythmZh.ReplaceAllStringFunc(s, func(m string) string {
 		g := rhythmZh.FindStringSubmatch(m)
 		every := g[1] + g[2]
@@ -89,7 +90,6 @@ func dates(s string) (found []string, rest string) {
 	})
 	take(zhClock, zhTime)
 	take(weekdayEn, func(g []string) []string { return []string{"on " + g[1]} })
-	s = weekdays(s, &found)
 	take(partEn, func(g []string) []string {
 		if g[2] != "" {
 			return []string{"night"}
@@ -140,7 +140,7 @@ func at(hour, minute, half string) []string {
 
 func zhTime(g []string) []string {
 	h, _ := strconv.Atoi(strings.ReplaceAll(g[2], one, "1"))
-	m := 0
+	var m int
 	switch {
 	case g[3] == "半":
 		m = 30
