@@ -47,7 +47,8 @@ type said struct {
 	corr    bool
 	at      time.Time
 	session string
-	known   bool // delivered, and not forgotten since
+	kept    bool // delivered, and not refused
+	known   bool // kept, and neither forgotten nor swept since
 }
 
 // life plays a history against a real store.
@@ -137,7 +138,7 @@ func (l *life) deliver(s *said) {
 	}
 	delete(l.gone, store.Fold(s.text))
 	if !again {
-		s.known = true
+		s.kept, s.known = true, true
 	}
 }
 
@@ -156,6 +157,7 @@ func (l *life) memories() []store.Memory {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	slices.SortFunc(ms, func(a, b store.Memory) int { return cmp.Compare(a.ID, b.ID) }) // the store's order hangs on its key
 	return ms
 }
 
@@ -164,7 +166,6 @@ func (l *life) memories() []store.Memory {
 func (l *life) undo() {
 	l.t.Helper()
 	ms := l.memories()
-	slices.SortFunc(ms, func(a, b store.Memory) int { return cmp.Compare(a.ID, b.ID) })
 	var old, live *store.Memory
 	for i := range ms {
 		for k := range ms {
@@ -184,12 +185,12 @@ func (l *life) undo() {
 	delete(l.gone, store.Fold(old.Text))
 	l.gone[store.Fold(live.Text)] = l.now
 	for _, s := range l.all {
-		if slices.ContainsFunc(live.Evidence, func(e store.Evidence) bool { return e.Session == s.session }) {
+		if restsOn(*live, s) {
 			s.known = false
 		}
 	}
 	for _, s := range l.all { // what lives again counts again
-		if slices.ContainsFunc(old.Evidence, func(e store.Evidence) bool { return e.Session == s.session }) && l.jobs[s.session].ID != "" {
+		if restsOn(*old, s) {
 			s.known = true
 		}
 	}
@@ -205,8 +206,15 @@ func (l *life) sweep() {
 		if _, err := l.EditMemory(l.t.Context(), m.ID, func(m *store.Memory) error { m.State = store.Archived; return nil }); err != nil {
 			l.t.Fatal(err)
 		}
+		for _, s := range l.all {
+			s.known = s.known && !restsOn(m, s)
+		}
 		return
 	}
+}
+
+func restsOn(m store.Memory, s *said) bool {
+	return slices.ContainsFunc(m.Evidence, func(e store.Evidence) bool { return e.Session == s.session })
 }
 
 // check holds the store against the history.
@@ -242,10 +250,7 @@ func (l *life) check(step string) {
 		}
 	}
 	for _, s := range l.all { // nothing is lost
-		kept := func(m store.Memory) bool {
-			return slices.ContainsFunc(m.Evidence, func(e store.Evidence) bool { return e.Session == s.session })
-		}
-		if s.known && !slices.ContainsFunc(ms, kept) {
+		if s.kept && !slices.ContainsFunc(ms, func(m store.Memory) bool { return restsOn(m, s) }) {
 			l.t.Fatalf("%s: %q of %s is nowhere", step, s.text, s.session)
 		}
 	}
