@@ -28,18 +28,21 @@ type Pair struct {
 }
 
 // Doubtful lists the pairs that only a reader can judge, the nearest first:
-// near by meaning, near-equal in text, or of one subject. Left out is what the
+// near by meaning, near-equal in text, or of one subject; the candidates before
+// it count as memories. Left out is what the
 // model has seen (shown says which memories) and what it has related already.
 func Doubtful(in Input, shown func(id string) bool) []Pair {
 	f := &fit{in: in, states: map[string]extract.Statement{}}
+	known := slices.Clone(in.Existing)
 	var out []Pair
 	for i, c := range in.Found.Candidates {
+		known = append(known, f.memory(c)) // one session may say a thing in five ways
 		if c.Relation != extract.New && c.Relation != "" {
 			continue
 		}
 		m, by := f.memory(c), claimOf(c)
 		var mine []Pair
-		for _, o := range in.Existing {
+		for _, o := range known[:len(known)-1] {
 			if o.State != store.Active || o.Scope != m.Scope || shown(o.ID) {
 				continue
 			}

@@ -1,8 +1,10 @@
 package lifecycle
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hindsight/reflect/extract"
 	"hindsight/store"
@@ -50,5 +52,26 @@ func TestDoubtful(t *testing.T) {
 		if got[0].Relation != want || (want != "") != (got[0].RelationID != "") || got[1].RelationID != "m2" {
 			t.Errorf("%s: %+v", answer, got[0])
 		}
+	}
+}
+
+// One session that says the same thing in five ways teaches one memory.
+func TestFiveWaysInOneSession(t *testing.T) {
+	in := Input{Job: store.Job{Session: "s", To: 1, Owner: store.Owner{Tenant: "t", User: "u"}}, Now: monday}
+	for i, text := range []string{"用户喜欢简短的回答。", "用户希望回答简洁一些。", "给用户的答复要短。", "用户偏好简明的答案。", "用户不要长篇大论。"} {
+		in.Found.Candidates = append(in.Found.Candidates, extract.Candidate{
+			Type: store.Preference, Text: text, Quote: text, Subject: "回答长度", By: store.ByUser, Turn: i + 1, Time: monday.Add(time.Duration(i) * time.Minute),
+		})
+	}
+	pairs := Doubtful(in, func(string) bool { return false })
+	answer := `{"pairs":[`
+	for i := range pairs {
+		answer += fmt.Sprintf(`{"n":%d,"relation":"same_as"},`, i+1)
+	}
+	in.Found.Candidates = Answered(in.Found.Candidates, pairs, strings.TrimSuffix(answer, ",")+"]}")
+	out := Fit(in)
+	// The last denies, in words: code lets nobody call that the same.
+	if len(out.Memories) != 2 || len(out.Memories[0].Evidence) != 4 || out.Memories[0].Text != "用户喜欢简短的回答。" {
+		t.Errorf("%d memories: %+v", len(out.Memories), out.Memories)
 	}
 }

@@ -54,7 +54,7 @@ type Input struct {
 // Fit decides for every candidate whether it is new, known, or replaces
 // something. Of a memory that changes, the outcome holds the whole new form.
 func Fit(in Input) store.Outcome {
-	f := &fit{in: in, changed: map[string]int{}, states: map[string]extract.Statement{}}
+	f := &fit{in: in, changed: map[string]int{}, joined: map[string]string{}, states: map[string]extract.Statement{}}
 	f.out.Strategy = in.Strategy
 	f.out.Dropped = in.Found.Dropped
 	f.out.Verdicts = in.Found.Verdicts
@@ -81,6 +81,7 @@ type fit struct {
 	fresh   []store.Memory               // new ones
 	touched []store.Memory               // existing ones that change
 	changed map[string]int               // index in touched by id
+	joined  map[string]string            // by the id that a candidate would have had, the memory that it joined
 	states  map[string]extract.Statement // by their words, of memories that are newer than a candidate
 	out     store.Outcome
 }
@@ -112,6 +113,9 @@ func (f *fit) place(c extract.Candidate) {
 		f.drop(c, OwnOutput)
 		return
 	}
+	if id, ok := f.joined[c.RelationID]; ok { // it was related to another candidate
+		c.RelationID = id
+	}
 	m := f.memory(c)
 	if slices.ContainsFunc(f.in.Existing, func(o store.Memory) bool { return o.State != store.Active && told(o, m.Evidence[0]) && same(o, m) }) {
 		f.out.Merged++ // read already, and past, whatever has become of it
@@ -127,6 +131,7 @@ func (f *fit) place(c extract.Candidate) {
 		return
 	}
 	if i := f.refined(m, c); i >= 0 {
+		f.joined[m.ID] = f.live[i].ID
 		m = f.revise(f.live[i], m)
 		f.out.Revised++
 	} else {
@@ -185,6 +190,7 @@ func (f *fit) join(o, m store.Memory) {
 	e := m.Evidence[0]
 	f.keep(o.ID)
 	f.out.Merged++
+	f.joined[m.ID] = o.ID
 	if told(o, e) {
 		return // the same words read again prove nothing more
 	}
