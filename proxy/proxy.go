@@ -9,8 +9,8 @@
 // copy is kept, which is read after the answer has ended and goes to the
 // [Recorder].
 //
-// Memory can't fail a request here: its work runs under one deadline in a
-// goroutine of its own, panics are caught, and whatever goes wrong forwards the
+// Memory can't fail a request here: its work runs under one deadline, what may
+// take long in a goroutine of its own (docs/decisions/0007), panics are caught, and whatever goes wrong forwards the
 // client's bytes with a reason in the status header and a counter. Only
 // forwarding itself answers with an error of ours.
 //

@@ -70,9 +70,9 @@ func TestAClosingStoreIsOff(t *testing.T) {
 	s.life.RLock() // a read that hangs
 	closing := make(chan struct{})
 	go func() {
+		defer close(closing)
 		s.life.Lock()
-		s.life.Unlock()
-		close(closing)
+		defer s.life.Unlock()
 	}()
 	var off *store.Off
 	until(t, "the close waits", func() bool { _, err := s.Key(); return errors.As(err, &off) })
