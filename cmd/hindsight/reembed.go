@@ -32,9 +32,13 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():
-			return ctx.Err()
 		}
-		if _, err := cl.do(ctx, http.MethodGet, embeddingPath, nil, nil, &p); err != nil {
+		if _, err := cl.do(ctx, http.MethodGet, embeddingPath, nil, nil, &p); ctx.Err() != nil {
+			return &failure{
+				wrong: fmt.Sprintf("interrupted with %d of %d memories embedded", p.Embedded, p.Memories),
+				next:  "A server goes on by itself; `hindsight reembed` goes on from there, or shows how far it is.",
+			}
+		} else if err != nil {
 			return err
 		}
 	}
