@@ -14,11 +14,12 @@ import (
 // timeout.
 type client struct {
 	transport *http.Transport
+	limits    Limits // may be nil
 }
 
-func newClient(cfg Config) *client {
+func newClient(cfg Config, limits Limits) *client {
 	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, KeepAlive: 30 * time.Second}
-	return &client{transport: &http.Transport{
+	return &client{limits: limits, transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           directly(dialer.DialContext),
 		ForceAttemptHTTP2:     true,
@@ -75,5 +76,9 @@ func (c *client) do(ctx context.Context, o outgoing) (*http.Response, error) {
 		// again is safe, which it is before the first answer byte.
 		o.header["Idempotency-Key"] = []string{}
 	}
-	return c.transport.RoundTrip(req.WithContext(ctx))
+	resp, err := c.transport.RoundTrip(req.WithContext(ctx))
+	if err == nil && c.limits != nil {
+		c.limits.Answered(o.header, resp.StatusCode, resp.Header)
+	}
+	return resp, err
 }

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"runtime"
 	"sync"
@@ -74,6 +75,16 @@ type Memory struct {
 	Tracker  Tracker
 	Planner  Planner
 	Recorder Recorder
+	// Limits may be nil; it is told of every upstream's answer.
+	Limits Limits
+}
+
+// Limits hears what an upstream's answer says of the rate of the credential
+// that the request went out with: a status (429) and headers. Answered doesn't
+// block, changes and keeps nothing of what it gets, and may be called from any
+// goroutine.
+type Limits interface {
+	Answered(sent http.Header, status int, got http.Header)
 }
 
 // Server is the proxy. Its methods may be called from any goroutine, Run once.
@@ -129,7 +140,7 @@ func New(cfg Config, mem Memory, log *slog.Logger, reg prometheus.Registerer) (*
 	if cfg.Anthropic != nil && *cfg.Anthropic != *cfg.Upstream {
 		s.anthropic = newUpstream(cfg.Anthropic)
 	}
-	s.client = newClient(cfg)
+	s.client = newClient(cfg, mem.Limits)
 	if cfg.CertFile != "" {
 		pair, err := tls.LoadX509KeyPair(cfg.CertFile, cfg.KeyFile)
 		if err != nil {

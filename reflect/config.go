@@ -22,6 +22,7 @@ type Queue interface {
 	Due(ctx context.Context, idleBefore time.Time, tokens int) ([]store.Session, error)
 	Enqueue(ctx context.Context, o store.Owner, session string, t store.Trigger) (store.Job, bool, error)
 	Claim(ctx context.Context, claim string, lease time.Duration) (store.Job, bool, error)
+	ClaimBeside(ctx context.Context, j store.Job, lease time.Duration, tokens, most int) ([]store.Job, error)
 	Jobs(ctx context.Context, state store.JobState) ([]store.Job, error)
 	Requeue(ctx context.Context, id string) (store.Job, error)
 }
@@ -57,6 +58,7 @@ type Store interface {
 	Records
 	Notes
 	Consolidations
+	Facts
 }
 
 // Credentials lends the credential with which a session was recorded, while
@@ -77,10 +79,14 @@ const RulesModel = "rules"
 
 // Config is how to reflect. Zero values mean the defaults.
 type Config struct {
-	// Upstream is the callers' own upstream. It is asked with Key where that is
-	// set, else with the session's own credential.
-	Upstream string
-	// Base is another endpoint for reflection. A session's credential is never
+	// Upstream is the callers' own upstream, Anthropic that of sessions in the
+	// messages dialect (default: Upstream). They are asked in the session's own
+	// dialect, with Key where that is set, else with the session's own
+	// credential. Key is Upstream's: where Anthropic is another host, a
+	// session's own credential comes first there.
+	Upstream  string
+	Anthropic string
+	// Base is another endpoint for reflection, of chat completions. A session's credential is never
 	// sent there: it is asked with Key, or with none.
 	Base      string
 	Key       string // an API key, without "Bearer "
@@ -88,6 +94,12 @@ type Config struct {
 
 	Strategy     extract.Strategy // how a model is asked; default [extract.Classify]
 	Instructions string           // what the operator cares about; goes behind the fixed part of the prompt
+
+	// Budget is the share of the tokens that a tenant sent through us on a day
+	// which reflection may spend, BudgetLeast the tokens that it may in any case.
+	// Nil: no limit.
+	Budget      *float64
+	BudgetLeast int
 
 	Tick       time.Duration // between looks for due sessions; default 5 s
 	Idle       time.Duration // a session is over after this; default 10 min
@@ -112,7 +124,7 @@ type Config struct {
 // Validate names every value that can't be used.
 func (c Config) Validate() error {
 	var errs []error
-	for field, v := range map[string]string{"upstream": c.Upstream, "reflect.api_base": c.Base} {
+	for field, v := range map[string]string{"upstream": c.Upstream, "upstream of messages": c.Anthropic, "reflect.api_base": c.Base} {
 		if v == "" {
 			continue
 		}
@@ -139,6 +151,7 @@ func (c Config) Validate() error {
 
 func (c Config) withDefaults() Config {
 	c.Strategy = or(c.Strategy, extract.Classify)
+	c.Anthropic = or(c.Anthropic, c.Upstream)
 	c.Tick = or(c.Tick, 5*time.Second)
 	c.Idle = or(c.Idle, 10*time.Minute)
 	c.Tokens = or(c.Tokens, 8000)

@@ -17,6 +17,7 @@ type metrics struct {
 	seconds prometheus.Histogram
 	tokens  *prometheus.CounterVec
 	dead    prometheus.Counter
+	unasked *prometheus.CounterVec
 	written *prometheus.CounterVec
 	dropped *prometheus.CounterVec
 	verdict *prometheus.CounterVec
@@ -32,13 +33,14 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: store.Product + "_reflect_call_seconds", Help: "Time of a model call.", Buckets: prometheus.ExponentialBuckets(0.25, 2, 11)}),
 		tokens:  counter("tokens_total", "Tokens of model calls by the server's count.", "direction"),
 		dead:    prometheus.NewCounter(prometheus.CounterOpts{Name: store.Product + "_reflect_dead_letters_total", Help: "Reflections that were given up."}),
+		unasked: counter("unasked_total", "Sessions that got what rules find because no model could be asked.", "reason"),
 		written: counter("memories_total", "What became of statements: new, revised (a memory's fuller form), superseded (what no longer holds), duplicate (known already, its evidence joined).", "change"),
 		dropped: counter("dropped_total", "Statements that reflection threw away.", "reason"),
 		verdict: counter("verdicts_total", "What reflection said of injected memories.", "verdict"),
 		asked:   counter("asked_total", "What users asked for in a conversation: memories noted and forgotten at once, and requests to forget everything, which the command line does.", "what"),
 	}
 	if reg != nil {
-		reg.MustRegister(m.calls, m.seconds, m.tokens, m.dead, m.written, m.dropped, m.verdict, m.asked)
+		reg.MustRegister(m.calls, m.seconds, m.tokens, m.dead, m.unasked, m.written, m.dropped, m.verdict, m.asked)
 	}
 	return m
 }

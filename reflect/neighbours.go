@@ -44,7 +44,7 @@ func (r *Runner) relate(ctx context.Context, e llm.Endpoint, j store.Job, v *rev
 	}
 	system, user := lifecycle.Question(in, pairs)
 	began := time.Now()
-	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: lifecycle.PairsName, Schema: lifecycle.PairsSchema()})
+	a, err := v.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: lifecycle.PairsName, Schema: lifecycle.PairsSchema()})
 	r.met.called(err, time.Since(began), a)
 	if err != nil {
 		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)

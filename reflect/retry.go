@@ -11,12 +11,12 @@ import (
 // answer about a part: one question about all of it, asked if the job's
 // allowance has a call left. The first answer stands where there is none,
 // where the call fails, and for everything that isn't better afterwards.
-func (r *Runner) mend(ctx context.Context, e llm.Endpoint, m extract.Material, first extract.Result, calls *allowance) extract.Result {
+func (r *Runner) mend(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, first extract.Result, calls *allowance) extract.Result {
 	system, user, ok := extract.Once(m, first.Doubts)
 	if !ok || !calls.take() {
 		return first
 	}
-	answer, err := r.put(ctx, e, m, system, user)
+	answer, err := r.put(ctx, e, v, m, system, user)
 	if err != nil {
 		r.log.Debug("a focused retry wasn't answered", "session", m.Session, "error", err)
 		return first

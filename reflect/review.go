@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hindsight/reflect/extract"
@@ -14,7 +15,10 @@ import (
 // Bounds of what a model is shown besides the events.
 const (
 	maxNeighbours = 12
+	answerTokens  = 500 // of a usual answer
 	maxInjected   = 30
+	maxBefore     = 4   // events in front of a part
+	maxLead       = 600 // runes of each
 	nearEnough    = 0.3 // share of a memory's words that the events hold
 )
 
@@ -28,33 +32,73 @@ type review struct {
 	strategy     extract.Strategy
 	instructions string
 	near         map[string][]string // by a statement: the memories near it by meaning
+	model        Model               // to be asked about it
+	before       []extract.Event     // what was said before the range: context, no material
 }
 
-// review reads a job's range and everything that belongs to it.
+// reading is a job's range as it was recorded.
+type reading struct {
+	session   store.Session
+	exchanges []store.Exchange // to the session's end
+	events    []extract.Event  // up to the job's
+	before    []extract.Event
+}
+
+// review reads a job's range and everything that belongs to it, after what the
+// user asked there to be forgotten is.
 func (r *Runner) review(ctx context.Context, j store.Job) (*review, error) {
-	s, err := r.store.Session(ctx, j.Owner, j.Session)
+	in, err := r.read(ctx, j)
 	if err != nil {
-		return nil, fmt.Errorf("read the session: %w", err)
-	}
-	// To the end: a later exchange shows which answers came back.
-	all, err := r.store.Exchanges(ctx, j.Owner, j.Session, j.From, 0)
-	if err != nil {
-		return nil, fmt.Errorf("read the session's exchanges: %w", err)
-	}
-	v := &review{session: s, strategy: r.cfg.Strategy, instructions: r.cfg.Instructions}
-	events := r.events(s, all, j.To)
-	if err := r.forget(ctx, j.Owner, events); err != nil {
 		return nil, err
 	}
-	v.events, v.dropped = extract.Keepable(events)
+	if err := r.forget(ctx, j.Owner, in.events); err != nil {
+		return nil, err
+	}
+	return r.consider(ctx, j, in)
+}
+
+func (r *Runner) read(ctx context.Context, j store.Job) (in reading, err error) {
+	if in.session, err = r.store.Session(ctx, j.Owner, j.Session); err != nil {
+		return in, fmt.Errorf("read the session: %w", err)
+	}
+	// To the end: a later exchange shows which answers came back.
+	if in.exchanges, err = r.store.Exchanges(ctx, j.Owner, j.Session, j.From, 0); err != nil {
+		return in, fmt.Errorf("read the session's exchanges: %w", err)
+	}
+	in.events = r.events(in.session, in.exchanges, j.To)
+	if j.From > 0 && len(in.events) > 0 {
+		last, err := r.store.Exchanges(ctx, j.Owner, j.Session, j.From-min(j.From, 2), j.From)
+		if err != nil {
+			return in, fmt.Errorf("read what was said before: %w", err)
+		}
+		in.before, _ = extract.Keepable(r.events(in.session, last, j.From))
+	}
+	return in, nil
+}
+
+// consider takes what is material of a range, and what is known beside it.
+func (r *Runner) consider(ctx context.Context, j store.Job, in reading) (v *review, err error) {
+	v = &review{session: in.session, strategy: r.cfg.Strategy, instructions: r.cfg.Instructions, model: r.model, before: in.before}
+	v.events, v.dropped = extract.Keepable(in.events)
 	if len(v.events) == 0 {
 		return v, nil
 	}
 	if v.existing, err = r.memories(ctx, j.Owner); err != nil {
 		return nil, err
 	}
-	v.injected, err = r.given(ctx, j, all, v.existing)
+	v.injected, err = r.given(ctx, j, in.exchanges, v.existing)
 	return v, err
+}
+
+// lead is what a model is shown of the events before others: the last few, as
+// context.
+func lead(events []extract.Event) []extract.Event {
+	var out []extract.Event
+	for _, e := range events[max(0, len(events)-maxBefore):] {
+		e.ID, e.Text = "b"+strconv.Itoa(len(out)+1), clip(e.Text, maxLead)
+		out = append(out, e)
+	}
+	return out
 }
 
 // given finds the memories that the session was given, the newest first.
@@ -104,6 +148,14 @@ func (v *review) tokens() int {
 	return n
 }
 
+// cost is about what the calls for it take, in tokens: each part's events
+// beside the prompt and an answer.
+func (v *review) cost(size int) int {
+	fixed, _ := extract.Prompt(extract.Material{Strategy: v.strategy})
+	calls := max(1, (v.tokens()+size-1)/size)
+	return v.tokens() + calls*(store.Tokens(fixed)+answerTokens)
+}
+
 func (v *review) material(events []extract.Event) extract.Material {
 	m := extract.Material{Session: v.session.ID, Strategy: v.strategy, Events: events, Instructions: v.instructions}
 	for _, n := range v.injected {
@@ -117,12 +169,14 @@ func (v *review) material(events []extract.Event) extract.Material {
 func (v *review) parts(tokens int) []extract.Material {
 	var out []extract.Material
 	var part []extract.Event
+	before := v.before
 	size := 0
 	flush := func() {
 		if len(part) > 0 {
 			m := v.material(part)
-			m.Existing = v.neighbours(part)
+			m.Existing, m.Before = v.neighbours(part), lead(before)
 			out = append(out, m)
+			before = part
 		}
 		part, size = nil, 0
 	}

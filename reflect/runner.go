@@ -13,9 +13,13 @@
 //     that can't, or has failed too often, ends as a dead letter, and the
 //     session gets what rules can find;
 //   - a 429 lets every job of that credential rest for as long as the provider
-//     asks;
+//     asks, and so do figures of its rate that run short, whoever was told them
+//     ([Runner.Answered]);
+//   - a tenant's reflection costs a share of what the tenant sends through us
+//     ([Runner.Sent]); beyond it, rules do;
 //   - without a credential a job waits for the caller's next request, and after
 //     a week gets what rules can find;
+//   - small sessions of one owner that have gone idle share one call;
 //   - where nothing is new, nobody is asked.
 //
 // It isn't on the request path and knows nothing of it.
@@ -50,7 +54,8 @@ type Runner struct {
 	// both find it new. Model calls are made outside it.
 	settle sync.Mutex
 
-	rests rests
+	rests  rests
+	budget *budget
 }
 
 // New makes a runner. The error names every field of cfg that can't be used.
@@ -61,7 +66,7 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	cfg = cfg.withDefaults()
 	return &Runner{
 		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
-		met: newMetrics(cfg.Reg), claim: rand.Text(), wake: make(chan struct{}, 1),
+		met: newMetrics(cfg.Reg), claim: rand.Text(), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
 		heard: make(chan asked, heardAtOnce),
 	}, nil
 }
@@ -105,7 +110,7 @@ func (r *Runner) Run(ctx context.Context) {
 			})
 		}
 	}
-	r.look(ctx)
+	more := r.look(ctx)
 	start()
 	soon := time.NewTimer(wakeGap) // a look that was put off
 	defer soon.Stop()
@@ -130,23 +135,35 @@ func (r *Runner) Run(ctx context.Context) {
 			busy--
 		}
 		if look {
-			r.look(ctx)
+			more = r.look(ctx)
 			looked, putOff = time.Now(), false
 		}
 		start()
+		if more && !putOff && busy < r.cfg.Workers { // the queue has run dry, and there are sessions for it
+			putOff = true
+			soon.Reset(wakeGap)
+		}
 	}
 }
 
-// look queues the sessions that are due and takes back jobs whose credential
-// has come.
-func (r *Runner) look(ctx context.Context) {
+// queuedAtOnce bounds the sessions that one look queues. Each is a write of its
+// own, and the journal of the requests that are under way uses the same disk.
+const queuedAtOnce = 32
+
+// look queues the sessions that have been due for longest and takes back jobs
+// whose credential has come. It says whether there are more that are due.
+func (r *Runner) look(ctx context.Context) (more bool) {
 	now := r.cfg.Now()
+	if err := r.budget.save(ctx, now); err != nil {
+		r.trouble("note what tenants sent", err)
+	}
 	due, err := r.store.Due(ctx, now.Add(-r.cfg.Idle), r.cfg.Tokens)
 	if err != nil {
 		r.trouble("find due sessions", err)
-		return
+		return false
 	}
-	for _, s := range due {
+	more = len(due) > queuedAtOnce
+	for _, s := range due[:min(len(due), queuedAtOnce)] {
 		trigger := store.TriggerTokens
 		switch {
 		case s.State == store.Closed:
@@ -156,26 +173,27 @@ func (r *Runner) look(ctx context.Context) {
 		}
 		if _, _, err := r.store.Enqueue(ctx, s.Owner, s.ID, trigger); err != nil && !errors.Is(err, store.ErrNotFound) {
 			r.trouble("queue a session", err)
-			return
+			return false
 		}
 	}
 	if r.cfg.Key != "" || r.cfg.Base != "" {
-		return // nobody waits for a caller's credential
+		return more // nobody waits for a caller's credential
 	}
 	waiting, err := r.store.Jobs(ctx, store.WaitingForKey)
 	if err != nil {
 		r.trouble("list waiting reflections", err)
-		return
+		return more
 	}
 	for _, j := range waiting {
-		header, value, ok := r.creds.Credential(j.Session)
-		if !ok || !r.rests.resting(llm.Endpoint{Base: r.cfg.Upstream, Header: header, Value: value}, now).IsZero() {
+		_, value, ok := r.creds.Credential(j.Session)
+		if !ok || !r.rests.resting(llm.Endpoint{Value: value}, now).IsZero() {
 			continue
 		}
 		if _, err := r.store.Requeue(ctx, j.ID); err != nil {
 			r.trouble("wake a waiting reflection", err)
 		}
 	}
+	return more
 }
 
 // trouble notes that the store didn't do something. The next tick tries again;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"hindsight/reflect/extract"
@@ -15,36 +16,41 @@ import (
 // NothingNew names the outcome of a range that holds no material.
 const NothingNew = "nothing"
 
-// errNoKey says that nobody's credential is at hand.
-var errNoKey = errors.New("no credential: waiting for the caller's next request")
-
-// work does one claimed job and ends its claim.
+// work does one claimed job, with those that can share its call, and ends the
+// claims.
 func (r *Runner) work(ctx context.Context, j store.Job) {
 	// The job's own time: what isn't done before the lease ends is somebody
 	// else's. A margin is left to write.
 	mine, cancel := context.WithTimeout(ctx, r.cfg.Lease-r.cfg.Lease/10)
 	defer cancel()
+	jobs := append([]store.Job{j}, r.mates(mine, j)...)
+	ends := make([]error, len(jobs))
 	err := r.guarded(func() error {
-		if j.Consolidates() {
+		switch {
+		case j.Consolidates():
 			return r.consolidate(mine, j)
+		case len(jobs) > 1:
+			ends = r.together(mine, jobs)
+			return nil
 		}
 		return r.reflect(mine, j)
 	})
-	if err == nil {
-		return
-	}
-	if ctx.Err() != nil {
-		// Stopping: give the job back, so that the next start needn't wait for
-		// the lease. The store may be closing too; then the lease expires.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if err := r.store.RetryJob(last, j, r.cfg.Now(), "stopped"); err != nil {
-			r.log.Debug("reflection not given back", "job", j.ID, "error", err)
+	for i, j := range jobs {
+		if err != nil {
+			ends[i] = err
 		}
-		return
+		r.end(ctx, j, ends[i])
 	}
-	if err := r.failed(ctx, j, err); err != nil && !errors.Is(err, store.ErrStale) {
-		r.trouble("end a reflection", err)
+}
+
+// giveBack returns the job of a runner that stops, so that the next start
+// needn't wait for the lease. The store may be closing too; then the lease
+// expires.
+func (r *Runner) giveBack(ctx context.Context, j store.Job) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := r.store.RetryJob(last, j, r.cfg.Now(), "stopped"); err != nil {
+		r.log.Debug("reflection not given back", "job", j.ID, "error", err)
 	}
 }
 
@@ -64,28 +70,42 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 	if err != nil {
 		return err
 	}
+	return r.finish(ctx, j, v)
+}
+
+// finish works a job that has been looked at.
+func (r *Runner) finish(ctx context.Context, j store.Job, v *review) error {
 	if len(v.events) == 0 {
 		return r.apply(ctx, j, v, extract.Result{Dropped: v.dropped}, NothingNew, "")
 	}
-	e, err := r.endpoint(v.session)
+	way, err := r.way(ctx, j, v)
 	switch {
-	case errors.Is(err, errNoKey) && r.cfg.Now().Before(j.Created.Add(r.cfg.KeyWait)):
-		return r.store.WaitForKey(ctx, j, j.Created.Add(r.cfg.KeyWait), err.Error())
-	case err != nil, e.Base == "":
+	case err != nil:
+		return err
+	case !way.later.IsZero():
+		return r.store.WaitForKey(ctx, j, way.later, way.why) // no attempt of its own
+	case !way.ask:
+		r.unasked(j, way)
 		return r.apply(ctx, j, v, v.rules(), extract.RulesVersion, "")
 	}
-	if until := r.rests.resting(e, r.cfg.Now()); !until.IsZero() {
-		return r.store.WaitForKey(ctx, j, until, "the provider asked for a pause") // no attempt of its own
+	found, err := r.question(ctx, way.endpoint, j, v)
+	if err != nil {
+		return err
 	}
+	return r.apply(ctx, j, v, found, r.cfg.Strategy.Version(), "")
+}
+
+// question asks about all of a session's material.
+func (r *Runner) question(ctx context.Context, e llm.Endpoint, j store.Job, v *review) (extract.Result, error) {
 	found := extract.Result{Dropped: v.dropped}
 	parts := v.parts(r.cfg.Tokens)
 	calls := allowed(v.tokens(), r.cfg.Tokens)
 	calls.keep(len(parts))
 	shown := map[string]bool{}
 	for _, part := range parts {
-		res, err := r.ask(ctx, e, part, calls)
+		res, err := r.ask(ctx, e, v, part, calls)
 		if err != nil {
-			return err
+			return found, err
 		}
 		found.Candidates = append(found.Candidates, res.Candidates...)
 		found.Dropped = append(found.Dropped, res.Dropped...)
@@ -94,34 +114,13 @@ func (r *Runner) reflect(ctx context.Context, j store.Job) error {
 			shown[n.ID] = true
 		}
 	}
-	found = r.relate(ctx, e, j, v, extract.Capped(found), shown, calls)
-	return r.apply(ctx, j, v, found, r.cfg.Strategy.Version(), "")
-}
-
-// endpoint says where a session's reflection is asked; an empty one means
-// nowhere: rules.
-func (r *Runner) endpoint(s store.Session) (llm.Endpoint, error) {
-	e := llm.Endpoint{Base: or(r.cfg.Base, r.cfg.Upstream), Model: or(r.cfg.ModelName, s.Model)}
-	switch {
-	case r.cfg.ModelName == RulesModel, e.Model == "":
-		return llm.Endpoint{}, nil
-	case r.cfg.Base == "" && s.Dialect != "" && s.Dialect != "chat":
-		return llm.Endpoint{}, nil // an upstream of another dialect isn't asked in this one
-	case r.cfg.Key != "":
-		e.Header, e.Value = "Authorization", "Bearer "+r.cfg.Key
-	case r.cfg.Base == "":
-		var ok bool
-		if e.Header, e.Value, ok = r.creds.Credential(s.ID); !ok {
-			return llm.Endpoint{}, errNoKey
-		}
-	}
-	return e, nil
+	return r.relate(ctx, e, j, v, extract.Capped(found), shown, calls), nil
 }
 
 // ask puts the question about one part. calls is what may be asked besides.
-func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, calls *allowance) (extract.Result, error) {
+func (r *Runner) ask(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, calls *allowance) (extract.Result, error) {
 	system, user := extract.Prompt(m)
-	answer, err := r.put(ctx, e, m, system, user)
+	answer, err := r.put(ctx, e, v, m, system, user)
 	if err != nil {
 		return extract.Result{}, err
 	}
@@ -129,18 +128,27 @@ func (r *Runner) ask(ctx context.Context, e llm.Endpoint, m extract.Material, ca
 	if err != nil {
 		return extract.Result{}, &llm.Error{Kind: llm.BadFormat, Reason: "an answer that can't be read", Err: err}
 	}
-	return r.mend(ctx, e, m, res, calls), nil
+	return r.mend(ctx, e, v, m, res, calls), nil
 }
 
 // put sends one question and returns the words of the answer.
-func (r *Runner) put(ctx context.Context, e llm.Endpoint, m extract.Material, system, user string) (string, error) {
+func (r *Runner) put(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, system, user string) (string, error) {
 	began := time.Now()
-	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()})
+	a, err := v.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()})
 	r.met.called(err, time.Since(began), a)
+	cost := a.Input + a.Output
+	var refused *llm.Error
+	if cost == 0 && (!errors.As(err, &refused) || refused.Status == 0) { // the server doesn't count
+		cost = store.Tokens(system) + store.Tokens(user) + store.Tokens(a.Text)
+	}
+	if spent := r.budget.spend(ctx, v.session.Owner.Tenant, cost, r.cfg.Now()); spent != nil {
+		r.trouble("note what a call cost", spent)
+	}
 	if err != nil {
 		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
 		return "", err
 	}
+	r.rests.hear(restKey(e), http.StatusOK, a.Header, r.cfg.Now(), r.cfg.Backoff)
 	return a.Text, nil
 }
 

@@ -139,8 +139,10 @@ type ReflectConfig struct {
 	Model        string
 	Base         *url.URL
 	Key          string
-	Strategy     string // classify, score or contrast
-	Instructions string // what the operator cares about
+	Strategy     string  // classify, score or contrast
+	Instructions string  // what the operator cares about
+	Budget       float64 // share of what a tenant sends in a day
+	BudgetLeast  int     // tokens a day
 	AdoptHistory bool
 	Workers      int // sessions at a time; 0: the default
 }
@@ -236,6 +238,8 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Key:          d.token(s.ReflectAPIKey, 1),
 			Strategy:     d.word(s.Strategy, "classify", "score", "contrast"),
 			Instructions: s.Instructions.raw,
+			Budget:       d.portion(s.Budget),
+			BudgetLeast:  d.number(s.BudgetLeast, 0, 1e9),
 			AdoptHistory: d.bool(s.AdoptHistory.setting),
 		},
 		Forget: d.forgetting(s),

@@ -79,6 +79,15 @@ func (d decoder) number(s setting, low, high int) int {
 	return n
 }
 
+// portion reads a part of something; more than all of it is possible.
+func (d decoder) portion(s setting) float64 {
+	f, err := strconv.ParseFloat(s.raw, 64)
+	if err != nil || !(f >= 0 && f <= 100) {
+		d.ps.add(s, "isn't a share from 0 to 100", "Write a number such as 0.1 for a tenth.")
+	}
+	return f
+}
+
 func (d decoder) duration(s setting, low, high time.Duration) time.Duration {
 	t, err := time.ParseDuration(s.raw)
 	if err != nil {

@@ -5,7 +5,21 @@ import (
 
 	"hindsight/proxy"
 	"hindsight/store"
+	"hindsight/store/badgerdb"
 )
+
+// counted is the store, and tells reflection what each exchange sent: what it
+// may cost follows from that.
+type counted struct {
+	*badgerdb.Store
+	sent func(x *store.Exchange)
+}
+
+// Finish never blocks.
+func (c counted) Finish(x *store.Exchange) {
+	c.sent(x)
+	c.Store.Finish(x)
+}
 
 // ended records exchanges, lets reflection hear what users ask for in them, and
 // tells it of sessions that their clients ended, once that is on disk: they

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -117,6 +118,7 @@ func (c *evalReflectCmd) config(a *app) (Config, error) {
 	cfg.Auth, cfg.Grants = AuthConfig{Mode: "passthrough"}, nil
 	cfg.Session.Idle = 7 * 24 * time.Hour // a case ends when we say so
 	cfg.Reflect.Workers = c.Parallel
+	cfg.Reflect.BudgetLeast = math.MaxInt // who measures has decided to spend
 	cfg.Log.Level = slog.LevelError
 	return cfg, nil
 }

@@ -35,6 +35,7 @@ type commands struct {
 	Demo     demoCmd     `cmd:"" help:"Play two conversations and show what is remembered."`
 	Memories memoriesCmd `cmd:"" help:"List, search, write and forget memories."`
 	Sessions sessionsCmd `cmd:"" help:"Look at conversations, and close them."`
+	Reflect  reflectCmd  `cmd:"" help:"Reflect on a session now, or show what that would make of it."`
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`

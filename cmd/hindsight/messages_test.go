@@ -320,21 +320,3 @@ func TestMessagesStreamed(t *testing.T) {
 		t.Errorf("a stream without its end is %s", s.Exchanges[0].Status)
 	}
 }
-
-// A session of this format is reflected by the rules: the model that is set
-// speaks another one.
-func TestMessagesReflection(t *testing.T) {
-	t.Parallel()
-	w := newAnthropic(t)
-	w.env["LLM_API_KEY"] = ""
-	w.restart()
-	reflections := w.countReflections()
-	r := w.sendMessages(messagesBody(userSays("My cat is called Mitzi.")))
-	kept, dropped := w.close(r.session())
-	if len(kept) != 1 || !strings.Contains(kept[0].Text, "Mitzi") || kept[0].Confidence > 0.6 || reflections.Load() != 0 {
-		t.Fatalf("kept %q, dropped %+v, %d calls of a model", texts(kept), dropped, reflections.Load())
-	}
-	if r := w.sendMessages(messagesBody(userSays("What is my cat called?"))); r.memory() != "injected" || !bytes.Contains(r.body, []byte("Mitzi")) {
-		t.Errorf("%s: %s", r.memory(), r.body)
-	}
-}

@@ -23,7 +23,7 @@ func newAnthropic(t *testing.T, env ...string) *world {
 }
 
 func (w *world) speakMessages(rw http.ResponseWriter, r *http.Request, body []byte) bool {
-	if !strings.HasSuffix(r.URL.Path, "/messages") {
+	if !strings.HasSuffix(r.URL.Path, "/messages") || strings.Contains(string(body), "hindsight_memories") {
 		return false
 	}
 	writeMessages(rw, ask(w.model, chatOf(body)).body, strings.Contains(string(body), `"stream":true`))

@@ -72,10 +72,15 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 		idx.Close()
 		return nil, errors.Join(err, shut())
 	}
+	var preview admin.Previewer // nil: nowhere to ask
+	if runner, err := newRunner(cfg, st, nobodys{}, nil, nil); err == nil {
+		preview = previewer{runner}
+	}
 	handler := admin.New(admin.Config{
 		Store: st, Searcher: engine, Closer: enqueuer{st}, Naming: naming{st, rules}, Embedding: meaning.embedding(), Token: "of no use: nothing but the owner's socket leads here",
-		Ready:  func() (bool, string, string) { return false, "on", "" },
-		Tenant: cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
+		Previewer: preview,
+		Ready:     func() (bool, string, string) { return false, "on", "" },
+		Tenant:    cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
 		Zone: cfg.Zone,
 	}).OwnerHandler()
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
@@ -119,3 +124,9 @@ func (e enqueuer) Close(ctx context.Context, session string) (store.Job, error) 
 	job, _, err := e.store.Enqueue(ctx, s.Owner, s.ID, store.TriggerExplicit)
 	return job, err
 }
+
+// nobodys lends no credential: no caller is near.
+type nobodys struct{}
+
+// Credential implements hreflect.Credentials.
+func (nobodys) Credential(string) (header, value string, ok bool) { return "", "", false }

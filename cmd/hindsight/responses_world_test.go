@@ -45,7 +45,7 @@ type responsesBody struct {
 }
 
 func (p *provider) answer(rw http.ResponseWriter, r *http.Request, body []byte) bool {
-	if !strings.HasSuffix(r.URL.Path, "/responses") || r.Method != http.MethodPost {
+	if strings.Contains(string(body), "hindsight_memories") || !strings.HasSuffix(r.URL.Path, "/responses") || r.Method != http.MethodPost {
 		return false
 	}
 	var req responsesBody

@@ -60,6 +60,8 @@ type settings struct {
 	ReflectKeyFile setting `name:"reflect-api-key-file" key:"reflect.api_key_file" group:"reflection" placeholder:"PATH" help:"A file with it."`
 	Strategy       setting `name:"reflect-strategy" key:"reflect.strategy" def:"classify" group:"reflection" placeholder:"WORD" help:"How a conversation is judged: classify, score or contrast."`
 	Instructions   setting `name:"reflect-instructions" key:"reflect.instructions" group:"reflection" placeholder:"TEXT" help:"What else reflection should know or leave alone."`
+	Budget         setting `name:"reflect-budget" key:"reflect.budget" def:"0.1" group:"reflection" placeholder:"SHARE" help:"What reflection may spend of the tokens that a tenant sends through Hindsight in a day."`
+	BudgetLeast    setting `name:"reflect-budget-least" key:"reflect.budget_least" def:"250000" group:"reflection" placeholder:"N" help:"Tokens a day that it may spend in any case; 0 for none."`
 	AdoptHistory   toggle  `name:"reflect-adopt-history" key:"reflect.adopt_history" def:"false" group:"reflection" placeholder:"BOOL" help:"Reflect on turns from before Hindsight was there."`
 
 	ForgetMode        setting `name:"forget-mode" key:"forget.mode" def:"archive" group:"forgetting" placeholder:"WORD" help:"What the daily sweep does with old memories: archive, downweight (their importance falls) or off."`

@@ -123,13 +123,14 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.runner, err = newRunner(cfg, learned{s.store, s.vectors}, lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.log, reg); err != nil {
 		return err
 	}
-	s.records = newEnded(s.store, s.runner.Heard)
-	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records}, s.memoryState, s.log, reg); err != nil {
+	journal := counted{s.store, s.runner.Sent}
+	s.records = newEnded(journal, s.runner.Heard)
+	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records, Limits: s.runner}, s.memoryState, s.log, reg); err != nil {
 		return err
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Log: s.log, Reg: reg}, s.store)
 	s.api = admin.New(admin.Config{
-		Store: s.store, Searcher: engine, Closer: closer{s}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
+		Store: journal, Searcher: engine, Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,

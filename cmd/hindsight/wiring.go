@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"time"
 
@@ -74,7 +75,8 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 
 func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
-		Upstream: cfg.Upstream.Base.String(), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
+		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
+		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
 		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Log: log, Reg: reg,
 	}
@@ -86,6 +88,14 @@ func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near h
 		rc.Key = cfg.Reflect.Key
 	}
 	return hreflect.New(rc, st, creds, llm.New(llm.Config{Log: log}))
+}
+
+// addressOf is a URL as a string, empty where there is none.
+func addressOf(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.String()
 }
 
 // grantsOf are the scopes beyond an owner's own that the configuration opens.

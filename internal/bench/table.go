@@ -96,8 +96,8 @@ func ratio(a, b float64) float64 {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// text is the median and the range, with so many digits.
-func (s Spread) text(digits int) string {
+// Text is the median and the range, with so many digits.
+func (s Spread) Text(digits int) string {
 	return fmt.Sprintf("%.*f (%.*f to %.*f)", digits, s.Median, digits, s.Min, digits, s.Max)
 }
 
@@ -108,12 +108,12 @@ func PrintRows(w io.Writer, rows []Row) {
 	for i, r := range rows {
 		added, ax, rx, cpu := "", "", "", ""
 		if i > 0 && rows[i-1].Load == r.Load {
-			added, ax, rx = r.Added.text(3), fmt.Sprintf("%.2f", r.AddedX), fmt.Sprintf("%.2f", r.PerSecX)
+			added, ax, rx = r.Added.Text(3), fmt.Sprintf("%.2f", r.AddedX), fmt.Sprintf("%.2f", r.PerSecX)
 		}
 		if r.CPU.Max > 0 {
-			cpu = r.CPU.text(3)
+			cpu = r.CPU.Text(3)
 		}
-		t.AppendRow(table.Row{r.Load, r.Target, r.Requests, r.Failed, r.P50.text(3), added, ax, r.PerSec.text(0), rx, cpu})
+		t.AppendRow(table.Row{r.Load, r.Target, r.Requests, r.Failed, r.P50.Text(3), added, ax, r.PerSec.Text(0), rx, cpu})
 	}
 	fmt.Fprintln(w, t.RenderMarkdown())
 }
@@ -125,9 +125,9 @@ func PrintWays(w io.Writer, ways []Way) {
 	for i, r := range ways {
 		added := ""
 		if i > 0 {
-			added = r.Added.text(3)
+			added = r.Added.Text(3)
 		}
-		t.AppendRow(table.Row{r.Target, r.Chunks, r.P50.text(3), added, r.P99.text(3)})
+		t.AppendRow(table.Row{r.Target, r.Chunks, r.P50.Text(3), added, r.P99.Text(3)})
 	}
 	fmt.Fprintln(w, t.RenderMarkdown())
 }
@@ -152,7 +152,7 @@ func PrintFootprints(w io.Writer, all []Footprint) {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"state", "target", "RssAnon MiB"})
 	for _, f := range all {
-		t.AppendRow(table.Row{f.State, f.Target, f.RSS.text(1)})
+		t.AppendRow(table.Row{f.State, f.Target, f.RSS.Text(1)})
 	}
 	fmt.Fprintln(w, t.RenderMarkdown())
 }

@@ -3,6 +3,7 @@ package fakellm
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -91,6 +92,9 @@ var (
 
 // decide answers a request by the table.
 func decide(req request) reply {
+	if slices.Contains(req.tools, schemaName) {
+		return reply{calls: []call{{schemaName, reflect(req)}}}
+	}
 	if req.schema == schemaName || isReflection(req) {
 		return reply{text: reflect(req)}
 	}

@@ -121,10 +121,11 @@ func start(ctx context.Context, cfg Config, upstream string) (*child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(cfg.Command[0], append(cfg.Command[1:], "serve")...) //nolint:noctx // the harness kills it, at its own moment
-	cmd.Env = append(append(os.Environ(), cfg.Env...),
+	cmd.Env = append(os.Environ(),
 		"LLM_API_BASE="+upstream, "LLM_API_KEY=sk-kill", "HINDSIGHT_TENANT=kill",
 		"HINDSIGHT_DATA_DIR="+cfg.Dir, "HINDSIGHT_LISTEN="+listen, "HINDSIGHT_ADMIN_LISTEN="+admin,
 		"HINDSIGHT_ADMIN_TOKEN="+token, "HINDSIGHT_SESSION_IDLE=1s", "HINDSIGHT_LOG_LEVEL=error")
+	cmd.Env = append(cmd.Env, cfg.Env...) // the last of a name counts
 	cmd.Stdout, cmd.Stderr = cfg.Log, cfg.Log
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the binary: %w", err)

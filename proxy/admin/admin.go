@@ -107,6 +107,8 @@ type Config struct {
 	Closer   Closer
 	// Naming names conversations that are reported; required like Closer.
 	Naming Naming
+	// Previewer may be nil: previews then answer 501.
+	Previewer Previewer
 	// Embedding may be nil: words alone.
 	Embedding Embedding
 	// Life may be nil: consolidate and sweep then answer 501.

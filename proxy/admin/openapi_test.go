@@ -24,7 +24,7 @@ func TestDocumentDescribesEveryCall(t *testing.T) {
 		{"get", "/api/v1/memories"}, {"post", "/api/v1/memories"}, {"post", "/api/v1/memories/search"},
 		{"get", "/api/v1/memories/{id}"}, {"patch", "/api/v1/memories/{id}"}, {"delete", "/api/v1/memories/{id}"},
 		{"post", "/api/v1/memories/{id}/restore"}, {"post", "/api/v1/memories/{id}/verify"},
-		{"get", "/api/v1/sessions"}, {"get", "/api/v1/sessions/{id}"}, {"post", "/api/v1/sessions/{id}/close"}, {"post", "/api/v1/sessions/{id}/events"},
+		{"get", "/api/v1/sessions"}, {"get", "/api/v1/sessions/{id}"}, {"post", "/api/v1/sessions/{id}/close"}, {"post", "/api/v1/sessions/{id}/events"}, {"post", "/api/v1/sessions/{id}/preview"},
 		{"get", "/api/v1/exchanges/{id}/why"}, {"get", "/api/v1/reflections"}, {"post", "/api/v1/reflections/{id}/retry"},
 	} {
 		item, _ := paths[call[1]].(map[string]any)

@@ -40,6 +40,7 @@ func (a *API) build() http.Handler {
 	a.sessions(api)
 	a.events(api)
 	a.closing(api)
+	a.preview(api)
 	a.reflections(api)
 	a.tenants(api)
 	a.embedding(api)

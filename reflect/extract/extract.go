@@ -21,6 +21,9 @@ import (
 	"hindsight/store"
 )
 
+// Apart is how far the turns of two conversations lie apart that share a call.
+const Apart = 5000
+
 // Limits of one session.
 const (
 	MaxMemories   = 12  // kept of one session
@@ -65,9 +68,10 @@ type Material struct {
 	Session      string
 	Strategy     Strategy // how the model is asked; "" is [Classify]
 	Events       []Event
-	Existing     []Note // near neighbours, so that the model can relate to them
-	Injected     []Note // what the conversation was given
-	Instructions string // what the operator cares about
+	Before       []Event // what was said just before: context, no material
+	Existing     []Note  // near neighbours, so that the model can relate to them
+	Injected     []Note  // what the conversation was given
+	Instructions string  // what the operator cares about
 }
 
 // Candidate is a statement that may become a memory.

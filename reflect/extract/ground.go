@@ -210,7 +210,10 @@ func share(f float64) float64 { return min(max(f, 0), 1) }
 // words that asked for it.
 func around(events []Event, at int) string {
 	parts := []string{Redact(shorten(events[at].Text, 240))}
-	said := func(i int) bool { return events[i].Role == User || events[i].Role == Assistant }
+	// Turns that lie far apart are of two conversations that share a call.
+	said := func(i int) bool {
+		return (events[i].Role == User || events[i].Role == Assistant) && max(events[i].Turn-events[at].Turn, events[at].Turn-events[i].Turn) < Apart
+	}
 	for i := at - 1; i >= 0; i-- {
 		if said(i) {
 			parts = append([]string{Redact(shorten(events[i].Text, 240))}, parts...)

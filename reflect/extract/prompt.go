@@ -107,6 +107,7 @@ func question(m Material) string {
 	if m.Instructions != "" {
 		b.WriteString("What the operator cares about:\n" + strings.TrimSpace(m.Instructions) + "\n\n")
 	}
+	b.WriteString(saidBefore(m.Before))
 	b.WriteString("Look back at this part of a conversation.\n<events>\n")
 	for _, e := range m.Events {
 		writeLine(&b, eventLine{e.ID, e.Role, e.Turn, e.Time.Truncate(time.Second), e.Name, Redact(visible(e.Text)), Failed(e) && e.Role == Tool, e.Untrusted})

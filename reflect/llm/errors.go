@@ -81,7 +81,7 @@ func refusal(res *http.Response) *Error {
 		} `json:"error"`
 	}
 	_ = json.Unmarshal(raw, &body) // many servers answer with text: then there is no code
-	e := &Error{Kind: Permanent, Status: res.StatusCode, After: retryAfter(res.Header.Get("Retry-After"), time.Now())}
+	e := &Error{Kind: Permanent, Status: res.StatusCode, After: RetryAfter(res.Header, time.Now())}
 	if code, ok := body.Error.Code.(string); ok && word.MatchString(code) {
 		e.Code = code
 	} else if word.MatchString(body.Error.Type) {

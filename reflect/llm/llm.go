@@ -1,8 +1,10 @@
-// Package llm asks a chat model for JSON that fits a schema. It speaks chat
-// completions, as every OpenAI-compatible server does, and expects little of
-// them: where json_schema is refused it asks for a json_object, then for plain
-// text, and remembers per endpoint and model what worked. [JSON] finds the
-// value in whatever came back.
+// Package llm asks a model for JSON that fits a schema, in one of three
+// dialects: chat completions, as every OpenAI-compatible server speaks them,
+// OpenAI's responses and Anthropic's messages. It expects little of a server:
+// where the best form of asking is refused it takes the next (a JSON schema, a
+// JSON object, a tool whose arguments are the answer, plain words) and
+// remembers per endpoint and model what worked. [JSON] finds the value in
+// whatever came back.
 //
 // Call [New] once and [Client.Ask] for each question; a Client is safe for
 // concurrent use. Nothing is retried here: an [*Error] says whether asking
@@ -13,7 +15,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -31,17 +32,18 @@ type Config struct {
 	// HTTP is the client that is used; default: a client without a timeout of its own.
 	HTTP *http.Client
 	// MaxAnswer bounds an answer's text in bytes; a model that loops is cut
-	// there. Default 256 KiB.
+	// there. Default 64 KiB, five times what twelve long memories take.
 	MaxAnswer int
 	Log       *slog.Logger // nil: discard
 }
 
 // Endpoint is where and as whom to ask. Base may or may not end in /v1 or /.
 type Endpoint struct {
-	Base   string
-	Model  string
-	Header string // the credential's header, for example Authorization
-	Value  string // its whole value; empty: none is sent
+	Base    string
+	Dialect Dialect // default Chat
+	Model   string
+	Header  string // the credential's header, for example Authorization
+	Value   string // its whole value; empty: none is sent
 }
 
 // Request is one question. System comes first and should be the same bytes
@@ -58,6 +60,10 @@ type Answer struct {
 	Input, Output int
 	Cut           bool // the model ran into its limit: the end is missing
 	Form          Form // how it was asked
+	// Header is the answer's: what it says of the credential's limits.
+	Header http.Header
+
+	args string // of a tool, while the answer is read
 }
 
 // Form is how a server is asked for JSON.
@@ -67,6 +73,7 @@ type Form string
 const (
 	BySchema Form = "json_schema"
 	ByObject Form = "json_object"
+	ByTool   Form = "tool" // its arguments are the answer
 	ByWords  Form = "text"
 )
 
@@ -75,7 +82,7 @@ type Client struct {
 	cfg Config
 
 	mu    sync.Mutex
-	works map[string]Form // by base and model
+	works map[string]Form // by base, dialect and model
 }
 
 // New makes a client.
@@ -87,7 +94,7 @@ func New(cfg Config) *Client {
 		cfg.HTTP = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
 	}
 	if cfg.MaxAnswer <= 0 {
-		cfg.MaxAnswer = 256 << 10
+		cfg.MaxAnswer = 64 << 10
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -98,8 +105,12 @@ func New(cfg Config) *Client {
 // Ask asks once, in the best form that the server takes. Every error is an
 // [*Error].
 func (c *Client) Ask(ctx context.Context, e Endpoint, r Request) (Answer, error) {
-	forms := []Form{BySchema, ByObject, ByWords}
-	key := e.Base + "\x00" + e.Model
+	d, known := speaking(or(e.Dialect, Chat))
+	if !known {
+		return Answer{}, &Error{Kind: Permanent, Reason: "the dialect " + string(e.Dialect) + " isn't spoken here"}
+	}
+	forms := d.forms
+	key := e.Base + "\x00" + string(e.Dialect) + "\x00" + e.Model
 	c.mu.Lock()
 	for len(forms) > 1 && c.works[key] != "" && forms[0] != c.works[key] {
 		forms = forms[1:]
@@ -107,7 +118,7 @@ func (c *Client) Ask(ctx context.Context, e Endpoint, r Request) (Answer, error)
 	c.mu.Unlock()
 	for i := 0; ; i++ {
 		f := forms[i]
-		a, err := c.once(ctx, e, r, f)
+		a, err := c.once(ctx, e, r, d, f)
 		if err == nil {
 			c.mu.Lock()
 			c.works[key] = f
@@ -121,8 +132,8 @@ func (c *Client) Ask(ctx context.Context, e Endpoint, r Request) (Answer, error)
 	}
 }
 
-func (c *Client) once(ctx context.Context, e Endpoint, r Request, f Form) (Answer, *Error) {
-	body, err := json.Marshal(compose(e.Model, r, f))
+func (c *Client) once(ctx context.Context, e Endpoint, r Request, d wire, f Form) (Answer, *Error) {
+	body, err := json.Marshal(d.compose(e.Model, r, f))
 	if err != nil {
 		return Answer{}, &Error{Kind: Permanent, Reason: "the question can't be written", Err: err}
 	}
@@ -132,12 +143,15 @@ func (c *Client) once(ctx context.Context, e Endpoint, r Request, f Form) (Answe
 	alive := time.AfterFunc(c.cfg.Silence, func() { cancel(errSilent) })
 	defer alive.Stop()
 
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint(e.Base), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address(e.Base, d.path), bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, &Error{Kind: Permanent, Reason: "the address can't be used", Err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
+	for name, v := range d.headers {
+		req.Header.Set(name, v)
+	}
 	if e.Value != "" {
 		req.Header.Set(e.Header, e.Value)
 	}
@@ -150,11 +164,14 @@ func (c *Client) once(ctx context.Context, e Endpoint, r Request, f Form) (Answe
 		return Answer{}, refusal(res)
 	}
 	in := &pulse{r: res.Body, beat: func() { alive.Reset(c.cfg.Silence) }}
-	a := Answer{Form: f}
+	a := Answer{Form: f, Header: res.Header}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" {
-		err = readWhole(in, &a, c.cfg.MaxAnswer)
+		err = readWhole(in, d, &a, c.cfg.MaxAnswer)
 	} else {
-		err = readStream(in, &a, c.cfg.MaxAnswer)
+		err = readStream(in, d, &a, c.cfg.MaxAnswer)
+	}
+	if a.args != "" {
+		a.Text, a.args = a.args, ""
 	}
 	switch {
 	case err != nil:
@@ -178,43 +195,4 @@ func (p *pulse) Read(b []byte) (int, error) {
 		p.beat()
 	}
 	return n, err
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-// compose is the request's body. Neither temperature nor a limit is set: there
-// are models that refuse each of them.
-func compose(model string, r Request, f Form) map[string]any {
-	body := map[string]any{
-		"model":    model,
-		"messages": []message{{"system", r.System}, {"user", r.User}},
-		"stream":   true,
-	}
-	switch f {
-	case BySchema:
-		body["response_format"] = map[string]any{"type": f, "json_schema": map[string]any{"name": r.Name, "strict": true, "schema": r.Schema}}
-	case ByObject:
-		body["response_format"] = map[string]any{"type": f}
-	}
-	return body
-}
-
-// endpoint is the address of chat completions under a base, with one /v1.
-func endpoint(base string) string {
-	path, query, _ := strings.Cut(base, "?")
-	path = strings.TrimRight(path, "/")
-	switch {
-	case strings.HasSuffix(path, "/chat/completions"):
-	case strings.HasSuffix(path, "/v1"), strings.Contains(path, "/openai/deployments/"):
-		path += "/chat/completions"
-	default:
-		path += "/v1/chat/completions"
-	}
-	if query != "" {
-		return fmt.Sprintf("%s?%s", path, query)
-	}
-	return path
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // server is a scripted model server: answer gets each request's number and form.
@@ -25,6 +26,7 @@ func server(t *testing.T, answer func(w http.ResponseWriter, n int, form Form)) 
 		var body struct {
 			Stream bool
 			Format struct{ Type Form } `json:"response_format"`
+			Tools  []any
 		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || !body.Stream || r.URL.Path != "/v1/chat/completions" {
 			t.Errorf("request %s: %v %+v", r.URL.Path, err, body)
@@ -32,6 +34,9 @@ func server(t *testing.T, answer func(w http.ResponseWriter, n int, form Form)) 
 		form := body.Format.Type
 		if form == "" {
 			form = ByWords
+			if len(body.Tools) > 0 {
+				form = ByTool
+			}
 		}
 		mu.Lock()
 		forms = append(forms, form)
@@ -60,7 +65,7 @@ func TestAsk(t *testing.T) {
 	for _, b := range []string{base, base + "/", base + "/v1", base + "/v1/", base + "/v1/chat/completions"} {
 		a, err := New(Config{}).Ask(t.Context(), Endpoint{Base: b, Model: "m"}, question)
 		want := Answer{Text: `{"items":[]}`, Input: 7, Output: 3, Form: BySchema}
-		if diff := cmp.Diff(want, a); err != nil || diff != "" {
+		if diff := cmp.Diff(want, a, cmpopts.IgnoreUnexported(Answer{}), cmpopts.IgnoreFields(Answer{}, "Header")); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", b, err, diff)
 		}
 	}
@@ -80,11 +85,12 @@ func TestAskWholeAnswer(t *testing.T) {
 func TestFormFallsBackAndIsRemembered(t *testing.T) {
 	for refused, want := range map[int][]Form{
 		1: {BySchema, ByObject, ByObject},
-		2: {BySchema, ByObject, ByWords, ByWords},
+		2: {BySchema, ByObject, ByTool, ByTool},
+		3: {BySchema, ByObject, ByTool, ByWords, ByWords},
 	} {
 		base, asked := server(t, func(w http.ResponseWriter, n int, form Form) {
 			if n <= refused {
-				http.Error(w, `{"error":{"message":"response_format is not supported","type":"invalid_request_error"}}`, 400+22*(n-1))
+				http.Error(w, `{"error":{"message":"response_format is not supported","type":"invalid_request_error"}}`, 400+22*(n%2))
 				return
 			}
 			stream(w, "{}")
@@ -121,7 +127,7 @@ func TestErrors(t *testing.T) {
 		{"too long", func(w http.ResponseWriter) { http.Error(w, `{"error":{"code":"context_length_exceeded"}}`, 400) },
 			Error{Kind: Permanent, Status: 400, Code: "context_length_exceeded"}, 1},
 		{"refused in every form", func(w http.ResponseWriter) { http.Error(w, `{"error":{"message":"x y z","code":"x y z"}}`, 422) },
-			Error{Kind: Permanent, Status: 422}, 3},
+			Error{Kind: Permanent, Status: 422}, 4},
 		{"nothing said", func(w http.ResponseWriter) { stream(w, " ") }, Error{Kind: BadFormat, Reason: "the answer is empty"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,11 +39,16 @@ func run(binary string, rounds int, seed uint64, workers int) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	keyless, err := kill.Keyless(ctx, kill.Config{Command: []string{path}, Dir: filepath.Join(dir, "keyless"), Log: os.Stderr})
+	if err != nil {
+		return fmt.Errorf("killed without a key: %w", err)
+	}
 	fmt.Fprintf(os.Stderr, "seed %d\n", seed)
 	rep, err := kill.Run(ctx, kill.Config{
-		Command: []string{path}, Dir: dir, Rounds: rounds, Seed: seed, Workers: workers,
+		Command: []string{path}, Dir: filepath.Join(dir, "rounds"), Rounds: rounds, Seed: seed, Workers: workers,
 		Least: 500 * time.Millisecond, Most: 3 * time.Second, Log: os.Stderr,
 	})
+	rep.Faults = append(rep.Faults, keyless...)
 	out, _ := json.MarshalIndent(rep, "", "  ") // plain fields only
 	fmt.Println(string(out))
 	if err != nil {
