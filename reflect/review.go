@@ -33,7 +33,6 @@ type review struct {
 	instructions string
 	near         map[string][]string // by a statement: the memories near it by meaning
 	model        Model               // to be asked about it
-	before       []extract.Event     // what was said before the range: context, no material
 }
 
 // reading is a job's range as it was recorded.
@@ -41,7 +40,6 @@ type reading struct {
 	session   store.Session
 	exchanges []store.Exchange // to the session's end
 	events    []extract.Event  // up to the job's
-	before    []extract.Event
 }
 
 // review reads a job's range and everything that belongs to it, after what the
@@ -66,19 +64,12 @@ func (r *Runner) read(ctx context.Context, j store.Job) (in reading, err error) 
 		return in, fmt.Errorf("read the session's exchanges: %w", err)
 	}
 	in.events = r.events(in.session, in.exchanges, j.To)
-	if j.From > 0 && len(in.events) > 0 {
-		last, err := r.store.Exchanges(ctx, j.Owner, j.Session, j.From-min(j.From, 2), j.From)
-		if err != nil {
-			return in, fmt.Errorf("read what was said before: %w", err)
-		}
-		in.before, _ = extract.Keepable(r.events(in.session, last, j.From))
-	}
 	return in, nil
 }
 
 // consider takes what is material of a range, and what is known beside it.
 func (r *Runner) consider(ctx context.Context, j store.Job, in reading) (v *review, err error) {
-	v = &review{session: in.session, strategy: r.cfg.Strategy, instructions: r.cfg.Instructions, model: r.model, before: in.before}
+	v = &review{session: in.session, strategy: r.cfg.Strategy, instructions: r.cfg.Instructions, model: r.model}
 	v.events, v.dropped = extract.Keepable(in.events)
 	if len(v.events) == 0 {
 		return v, nil
@@ -169,7 +160,7 @@ func (v *review) material(events []extract.Event) extract.Material {
 func (v *review) parts(tokens int) []extract.Material {
 	var out []extract.Material
 	var part []extract.Event
-	before := v.before
+	var before []extract.Event
 	size := 0
 	flush := func() {
 		if len(part) > 0 {

@@ -88,7 +88,7 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 func joined(all []member) *review {
 	first := all[0].v
 	v := *first
-	v.events, v.injected, v.before = nil, nil, nil
+	v.events, v.injected = nil, nil
 	for k, m := range all {
 		for _, ev := range m.v.events {
 			ev.ID = "e" + strconv.Itoa(len(v.events)+1)

@@ -73,7 +73,7 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 		return nil, errors.Join(err, shut())
 	}
 	var preview admin.Previewer // nil: nowhere to ask
-	if runner, err := newRunner(cfg, st, nobodys{}, nil, nil); err == nil {
+	if runner, err := newRunner(cfg, st, nobodys{}, nil, nil, nil); err == nil {
 		preview = previewer{runner}
 	}
 	handler := admin.New(admin.Config{
