@@ -12,11 +12,11 @@ import (
 	"hindsight/store"
 )
 
-// memoriesIn lists a user's memories of a state.
-func (w *world) memoriesIn(user string, state store.State) []store.Memory {
+// memoriesIn lists the default user's memories of a state.
+func (w *world) memoriesIn(state store.State) []store.Memory {
 	w.t.Helper()
 	var v struct{ Memories []store.Memory }
-	w.decode(w.admin(http.MethodGet, "/api/v1/memories?state="+string(state)+"&scope="+url.QueryEscape(string(store.UserScope(user))), ""), &v)
+	w.decode(w.admin(http.MethodGet, "/api/v1/memories?state="+string(state)+"&scope="+url.QueryEscape(string(store.UserScope("local"))), ""), &v)
 	return v.Memories
 }
 
@@ -84,7 +84,7 @@ func TestACorrectionReplaces(t *testing.T) {
 			if len(before) != 1 || len(after) != 1 {
 				t.Fatalf("kept %q, then %q; dropped %+v", texts(before), texts(after), dropped)
 			}
-			active, superseded := w.memories("local"), w.memoriesIn("local", store.Superseded)
+			active, superseded := w.memories("local"), w.memoriesIn(store.Superseded)
 			if len(active) != 1 || active[0].Text != c.new {
 				t.Fatalf("active: %q", texts(active))
 			}

@@ -55,7 +55,7 @@ func TestConsolidateOnDemand(t *testing.T) {
 	}
 	var undone struct{ Sources []store.Memory }
 	w.decode(w.admin(http.MethodPost, "/api/v1/memories/"+m.Memory.ID+"/undo", ""), &undone)
-	if len(undone.Sources) != 5 || len(w.memories("local")) != 5 || len(w.memoriesIn("local", store.Archived)) != 1 {
+	if len(undone.Sources) != 5 || len(w.memories("local")) != 5 || len(w.memoriesIn(store.Archived)) != 1 {
 		t.Errorf("undone: %d", len(undone.Sources))
 	}
 	if status, body := w.tryAdmin(http.MethodPost, "/api/v1/memories/"+m.Memory.ID+"/undo", ""); status != http.StatusConflict {
@@ -191,7 +191,7 @@ func TestForgetByFilter(t *testing.T) {
 		}
 	}
 	w.admin(http.MethodPost, "/api/v1/memories/forget", `{"subject":"pump","erase":true}`)
-	if n, ann := len(w.memories("local")), len(w.memories("ann")); n != 2 || ann != 1 || len(w.memoriesIn("local", store.Archived)) != 0 {
+	if n, ann := len(w.memories("local")), len(w.memories("ann")); n != 2 || ann != 1 || len(w.memoriesIn(store.Archived)) != 0 {
 		t.Errorf("erased: %d left, Ann has %d", n, ann)
 	}
 }
@@ -204,7 +204,7 @@ func TestForgetByFilterFindsSources(t *testing.T) {
 	w.events(pumpEvents...)
 	w.admin(http.MethodPost, "/api/v1/memories/consolidate", `{}`)
 	w.admin(http.MethodPost, "/api/v1/memories/forget", `{"query":"Anna"}`)
-	active, archived := w.memories("local"), w.memoriesIn("local", store.Archived)
+	active, archived := w.memories("local"), w.memoriesIn(store.Archived)
 	if len(active) != 0 || len(archived) != 1 || len(archived[0].SourceIDs) != 5 {
 		t.Errorf("%d active, archived %+v", len(active), archived)
 	}

@@ -33,7 +33,7 @@ func TestWhatHoldsNow(t *testing.T) {
 				t.Fatalf("kept %q, dropped %+v", texts(before), dropped)
 			}
 			after, dropped := w.learn(c.then)
-			active, retired := w.memories("local"), w.memoriesIn("local", store.Superseded)
+			active, retired := w.memories("local"), w.memoriesIn(store.Superseded)
 			if len(after) != 1 || len(active) != 1 || active[0].ID != after[0].ID {
 				t.Fatalf("active %q, dropped %+v", texts(active), dropped)
 			}
