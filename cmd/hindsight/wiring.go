@@ -61,7 +61,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	sc := session.Config{
 		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
 		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle,
-		LeaveKept: !cfg.Inject.Stateful,
+		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory,
 	}
 	for _, k := range cfg.Auth.Keys {
 		key := session.Key{Name: k.Name, Tenant: k.Tenant, User: k.User, Agent: k.Agent, Read: k.Read, Write: k.Write, Role: k.Role}

@@ -33,6 +33,10 @@ type Config struct {
 	// recorded all the same.
 	LeaveKept bool
 
+	// AdoptHistory records, with the first request of a session, the history that
+	// it brings and that never passed through us.
+	AdoptHistory bool
+
 	Zone     *time.Location   // of users who send none; nil means UTC
 	Idle     time.Duration    // a session without requests for so long isn't open; default 10 min
 	Sessions int              // sessions held in memory; default 4096

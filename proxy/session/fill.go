@@ -59,7 +59,11 @@ func (k *Tracker) fill(t *Turn, r *reading) {
 	if t.Fresh >= 0 {
 		t.texts(r, index)
 	}
-	w.candidates(t, r, keys)
+	from := r.last + 1
+	if k.cfg.AdoptHistory && k.fresh(w.live) {
+		from = 0
+	}
+	w.candidates(t, r, keys, from)
 }
 
 // places names the user messages in which somebody spoke and returns their

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strconv"
 	"strings"
 
 	"hindsight/inject"
@@ -17,9 +18,17 @@ type candidate struct {
 	event store.Event
 }
 
-// candidates lists what stands behind the last answer: what came before it was
-// either seen by us or never passed through, and is no material.
-func (w *work) candidates(t *Turn, r *reading, keys []store.Hash) {
+// fresh says whether nothing of a session has been seen yet.
+func (k *Tracker) fresh(l *live) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return l != nil && l.turns == 0 && len(l.places) == 0 && !l.answered
+}
+
+// candidates lists the messages from an index on, usually those behind the last
+// answer: what came before it was either seen by us or never passed through, and
+// is no material unless it is adopted.
+func (w *work) candidates(t *Turn, r *reading, keys []store.Hash, from int) {
 	if w.grown != nil {
 		w.growing(t, r)
 		return
@@ -37,9 +46,13 @@ func (w *work) candidates(t *Turn, r *reading, keys []store.Hash) {
 	}
 	users := r.users
 	known := w.heard
-	for i := r.last + 1; i < len(r.req.Messages); i++ {
+	for i := from; i < len(r.req.Messages); i++ {
 		m := r.req.Messages[i]
 		switch m.Role {
+		case dialect.Assistant:
+			if i <= r.last {
+				w.adopted(t, i, m)
+			}
 		case dialect.Tool:
 			name := tools[m.CallID]
 			if name == "" {
@@ -68,6 +81,20 @@ func (w *work) candidates(t *Turn, r *reading, keys []store.Hash) {
 				w.result(t, "", "", u.third, strings.HasPrefix(u.third, "Error:"))
 			}
 		}
+	}
+}
+
+// adopted adds what a model said before we were there.
+func (w *work) adopted(t *Turn, i int, m dialect.Message) {
+	add := func(e store.Event, which string) {
+		e.Time = t.Received
+		w.fresh = append(w.fresh, candidate{key: w.hash("adopted", t.Session, strconv.Itoa(i), which), event: e})
+	}
+	if text := m.Text(); text != "" {
+		add(store.Event{Kind: store.FinalOutput, Text: keep(text)}, "text")
+	}
+	for n, c := range m.Calls {
+		add(store.Event{Kind: store.ToolCall, Name: strings.Clone(c.Name), CallID: strings.Clone(c.ID), Text: keep(c.Arguments)}, strconv.Itoa(n))
 	}
 }
 
