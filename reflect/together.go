@@ -37,9 +37,8 @@ func (r *Runner) mates(ctx context.Context, j store.Job) []store.Job {
 
 // member is one session of a shared call.
 type member struct {
-	job  store.Job
-	v    *review
-	next int // the number of its first event in the call
+	job store.Job
+	v   *review
 }
 
 // together works jobs of one owner by one call, those that turn out to need

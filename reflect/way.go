@@ -25,7 +25,7 @@ func (r *Runner) way(ctx context.Context, j store.Job, v *review) (way, error) {
 	case errors.Is(err, errNoKey) && now.Before(j.Created.Add(r.cfg.KeyWait)):
 		return way{later: j.Created.Add(r.cfg.KeyWait), why: err.Error()}, nil
 	case err != nil:
-		return way{why: err.Error(), word: "no_key"}, nil
+		return way{why: err.Error(), word: "no_key"}, nil //nolint:nilerr // it is the way, not a failure
 	case e.Base == "":
 		return way{why: "no model is configured, and the session names none"}, nil
 	default:
