@@ -111,6 +111,11 @@ type Config struct {
 	MaxBackoff time.Duration // default 1 h
 	KeyWait    time.Duration // how long a job waits for a credential; default 7 days
 
+	// Shares are the scopes that grants open to others than their owner, by
+	// tenant; what two users were taught is promoted there through Sharing.
+	Shares  map[string][]store.Scope
+	Sharing Sharing
+
 	// Meaning finds neighbours by vectors; nil: by words and subjects alone.
 	Meaning Meaning
 	// Strip takes blocks of recalled notes out of a text. Default: as it is.
@@ -142,6 +147,9 @@ func (c Config) Validate() error {
 		if d < 0 {
 			errs = append(errs, fmt.Errorf("%s %s: want a positive duration", field, d))
 		}
+	}
+	if len(c.Shares) > 0 && c.Sharing == nil {
+		errs = append(errs, errors.New("shares: nothing promotes to them"))
 	}
 	if c.Tokens < 0 || c.Workers < 0 || c.Attempts < 0 {
 		errs = append(errs, fmt.Errorf("reflect: tokens %d, workers %d, attempts %d: none may be negative", c.Tokens, c.Workers, c.Attempts))

@@ -110,6 +110,7 @@ func (r *Runner) Run(ctx context.Context) {
 			})
 		}
 	}
+	workers.Go(func() { r.promoteAll(ctx) })
 	more := r.look(ctx)
 	start()
 	soon := time.NewTimer(wakeGap) // a look that was put off

@@ -155,6 +155,8 @@ func (r *Runner) put(ctx context.Context, e llm.Endpoint, v *review, m extract.M
 // apply fits what was found among the memories as they are now, and writes.
 // dead is the reason why a model's word is missing, empty if it isn't.
 func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extract.Result, strategy, dead string) error {
+	var kept []string
+	defer func() { r.promote(ctx, j.Owner.Tenant, kept) }() // when others may write again
 	r.settle.Lock()
 	defer r.settle.Unlock()
 	found.Verdicts = v.cited(found.Verdicts)
@@ -178,6 +180,7 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 		r.log.Info("session reflected", "session", j.Session, "trigger", string(j.Trigger), "strategy", strategy,
 			"kept", len(done.Kept), "dropped", len(done.Dropped))
 		r.gatherAfter(ctx, existing, out.Memories)
+		kept = done.Kept
 		return nil
 	}
 }

@@ -137,6 +137,7 @@ const (
 	Reflection Cause = "reflection"
 	Gathered   Cause = "consolidation"
 	Swept      Cause = "sweep"
+	Promoted   Cause = "promotion"
 )
 
 // ShortID is how many characters of a memory's id stand in a block, at least.

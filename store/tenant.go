@@ -22,6 +22,7 @@ type Receipt struct {
 	Memories   int     `json:"memories"`
 	Remade     int     `json:"remade"`    // memories of other scopes that lost evidence from here
 	Revisions  int     `json:"revisions"` // older forms of those memories
+	Promoted   int     `json:"promoted"`  // memories of other scopes that were made of them: gone, or made anew without them
 	Tombstones int     `json:"tombstones"`
 	Sessions   int     `json:"sessions"`
 	Exchanges  int     `json:"exchanges"`

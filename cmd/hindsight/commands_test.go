@@ -61,6 +61,7 @@ func useCommands(t *testing.T, s *shell) {
 		t.Errorf("restore a revision: %s", out)
 	}
 	s.fails(1, []string{"revision", "history"}, "memories", "restore", oslo, "--revision", "9")
+	s.fails(1, []string{"grants"}, "memories", "promote", oslo, "--to", "shared")
 	s.fails(2, []string{"--revision"}, "memories", "restore", oslo, page.Memories[0].ID, "--revision", "1")
 	s.must("memories", "forget", page.Memories[0].ID, "--erase")
 	s.fails(1, []string{"doesn't exist"}, "memories", "show", page.Memories[0].ID)

@@ -20,6 +20,7 @@ type memoriesCmd struct {
 	Forget  memoriesForget  `cmd:"" help:"Archive memories, or erase them: by their ids, or what matches a filter."`
 	Verify  memoriesVerify  `cmd:"" help:"Say that memories are still true."`
 	Restore memoriesRestore `cmd:"" help:"Make memories live again, or what they said at a revision."`
+	Promote memoriesPromote `cmd:"" help:"Bring a solution or an error lesson to a scope that others read."`
 	History memoriesHistory `cmd:"" help:"Show every revision of a memory."`
 	Chain   memoriesChain   `cmd:"" help:"Show what a memory replaced and what replaced it."`
 

@@ -81,7 +81,7 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 		Previewer: preview,
 		Ready:     func() (bool, string, string) { return false, "on", "" },
 		Tenant:    cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
-		Zone: cfg.Zone,
+		Zone: cfg.Zone, Shares: sharesOf(cfg.Grants),
 	}).OwnerHandler()
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	if l, err := badgerdb.ListenOwner(dir); err == nil { // without it others wait for us to end

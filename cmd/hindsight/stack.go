@@ -134,6 +134,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
+		Shares:   sharesOf(cfg.Grants),
 		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,
 	})
 	s.metrics = admin.Metrics(reg)

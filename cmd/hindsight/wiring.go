@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,6 +81,9 @@ func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near h
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
 		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Log: log, Reg: reg,
 	}
+	if sharing, ok := st.(hreflect.Sharing); ok { // a dry run's store promotes nothing
+		rc.Shares, rc.Sharing = sharesOf(cfg.Grants), sharing
+	}
 	if cfg.Reflect.Base != nil {
 		// Another endpoint gets its own key and never the upstream's.
 		rc.Base, rc.Key = cfg.Reflect.Base.String(), ""
@@ -98,16 +102,32 @@ func addressOf(u *url.URL) string {
 	return u.String()
 }
 
-// grantsOf are the scopes beyond an owner's own that the configuration opens.
+// grantsOf are the scopes beyond an owner's own that the configuration opens: to
+// users, the shared one for everybody and an agent's for whoever comes with that
+// agent; to agents, either for whoever comes with any agent at all.
 func grantsOf(grants []Grant) func(store.Owner) []store.Scope {
 	return func(o store.Owner) []store.Scope {
 		var out []store.Scope
 		for _, g := range grants {
-			mine := g.Scope == store.Shared || o.Agent != "" && g.Scope == store.AgentScope(o.Agent)
-			if g.Tenant == o.Tenant && mine {
+			reads := g.Scope == store.Shared || o.Agent != "" && g.Scope == store.AgentScope(o.Agent)
+			if g.To == "agents" {
+				reads = o.Agent != ""
+			}
+			if g.Tenant == o.Tenant && reads && !slices.Contains(out, g.Scope) {
 				out = append(out, g.Scope)
 			}
 		}
 		return out
 	}
+}
+
+// sharesOf are the scopes of each tenant that a grant opens.
+func sharesOf(grants []Grant) map[string][]store.Scope {
+	out := map[string][]store.Scope{}
+	for _, g := range grants {
+		if !slices.Contains(out[g.Tenant], g.Scope) {
+			out[g.Tenant] = append(out[g.Tenant], g.Scope)
+		}
+	}
+	return out
 }

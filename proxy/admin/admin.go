@@ -55,6 +55,12 @@ type Life interface {
 	Sweep(ctx context.Context, tenant string, dry bool) (store.SweepReport, error)
 }
 
+// Promoter brings memories to scopes that others read. The error is
+// store.ErrUnshareable for what may not go there.
+type Promoter interface {
+	Promote(ctx context.Context, p store.Promotion) (kept store.Memory, created bool, err error)
+}
+
 // Tenants lists tenants and joins them. TenantAlias returns the tenant that a
 // name was linked to, else the name.
 type Tenants interface {
@@ -83,6 +89,7 @@ type Queue interface {
 type Store interface {
 	Memories
 	Archive
+	Promoter
 	Tenants
 	Sessions
 	Journal
@@ -116,6 +123,10 @@ type Config struct {
 	// Ready says whether requests can be forwarded, and how memory is (on,
 	// degraded or off) with the reason.
 	Ready func() (ready bool, memory, reason string)
+
+	// Shares are the scopes that grants open to others than their owner, by
+	// tenant: memories may be promoted there.
+	Shares map[string][]store.Scope
 
 	// Tenant is the tenant of calls that name none; empty: the only one there is.
 	Tenant string

@@ -81,6 +81,8 @@ func (a *API) fail(what string, err error) error {
 		return wrong(http.StatusUnprocessableEntity, "query.cursor", "Send next_cursor of the page before, or leave it out for the first page.", "isn't one of this list")
 	case errors.Is(err, store.ErrNoRevision):
 		return wrong(http.StatusUnprocessableEntity, "query.revision", "Choose one of GET /api/v1/memories/{id}/history.", "isn't one that %s ever had", what)
+	case errors.Is(err, store.ErrUnshareable):
+		return problem(http.StatusConflict, "Only live solutions and error lessons of a user's scope reach others; write a new memory to the scope instead.", "%s can't be promoted", what)
 	case errors.Is(err, store.ErrForgotten):
 		return problem(http.StatusConflict, "Write it again as a new memory if it should be kept after all.", "%s was forgotten", what)
 	case errors.Is(err, store.ErrNotConsolidated):

@@ -36,6 +36,7 @@ func (a *API) build() http.Handler {
 	a.memories(api)
 	a.history(api)
 	a.life(api)
+	a.promotion(api)
 	a.search(api)
 	a.sessions(api)
 	a.events(api)

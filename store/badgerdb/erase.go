@@ -12,7 +12,8 @@ import (
 // ledger, why records and jobs. A user's scope takes the parts of their agents
 // with it; the sessions of `user:<id>/agent:<id>` are those that named the
 // agent. A mark stays, by which nothing from before this moment is learned
-// again. Memories of the tenant's other scopes that rest on those sessions or were
+// again. What was promoted from there is made anew in another author's words, or
+// goes. Memories of the tenant's other scopes that rest on those sessions or were
 // made of those memories lose that evidence, or go where they have none besides.
 // The error is store.ErrNotFound for a tenant that has nothing. It holds
 // all writes up while it works.
@@ -27,6 +28,17 @@ func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (
 		tenant := s.tenant(tenant)
 		rec.Tenant = tenant
 		scopes, err := s.below(h, tenant, sc)
+		if err != nil {
+			return err
+		}
+		going := map[place]bool{}
+		for _, sc := range scopes {
+			going[h.at(tenant, sc)] = true
+		}
+		err = s.apply(h, &tx{}, func(t *tx) error {
+			rec.Promoted, err = s.unshare(t, tenant, func(_ string, at place) bool { return going[at] })
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ import (
 // contexts of other memories that hold its sentences, and what was made of it.
 // A memory that was made of it alone, or by a consolidation, goes too, and the
 // other sources come back; one with a source or evidence of its own loses what
-// it had from here.
+// it had from here. What was promoted of it is made anew in another author's
+// words, or goes.
 //
 // The exchanges go first, each by itself: killed in between, the memory is still
 // there to be erased again.
@@ -53,6 +54,9 @@ func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, erro
 			return store.ErrStale
 		}
 		if err := s.buryAll(t, at, &is); err != nil {
+			return err
+		}
+		if _, err := s.unshare(t, is.Tenant, func(id string, _ place) bool { return slices.Contains(gone.ids, id) }); err != nil {
 			return err
 		}
 		for i := range derived {
