@@ -94,6 +94,8 @@ type Plan struct {
 	entries []store.LedgerEntry
 	why     *store.Why
 	result  string // of the recall, for its counter; empty if none ran
+	prefix  string // whether earlier blocks stand again; empty if there are none
+	spared  []spared
 }
 
 // Block is one block of bytes in front of one message. Message is the index

@@ -53,7 +53,11 @@ func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
 func (e *Engine) replay(p *Plan, c Conversation, led *sessionLedger) {
 	for i, place := range c.Places {
 		entry, ok := led.block(place.Key, c.Now)
-		if !ok || e.ledger.gone(entry.Refs) || p.at(place.Message) {
+		ok = ok && !e.ledger.gone(entry.Refs)
+		if i != c.Fresh && entry.Text != "" {
+			p.follow(ok)
+		}
+		if !ok || p.at(place.Message) {
 			continue
 		}
 		if f, ok := e.recent.get(c.Owner, c.BodyHash, c.Now); ok && i == c.Fresh && f.text == entry.Text {
@@ -170,9 +174,7 @@ func (e *Engine) Commit(p Plan) {
 	if carried > 0 {
 		e.metrics.carried.Observe(float64(carried))
 	}
-	if p.result != "" {
-		e.metrics.recalls.WithLabelValues(p.result).Inc()
-	}
+	e.metrics.count(&p)
 	if p.why != nil {
 		e.journal.SaveWhy(*p.why)
 	}

@@ -66,7 +66,7 @@ func (c *candidate) parts() map[string]float64 {
 	p := map[string]float64{
 		"words": w.Score, "own": w.Own, "near": w.Near, "session": w.Session, "coverage": c.hit.Coverage,
 		"similarity": c.hit.Score, "held": c.own, "share": c.share, "gate": c.value,
-		"recency": c.recency, "importance": c.hit.Memory.Importance, "window": c.window, "final": c.final,
+		"recency": c.recency, "importance": c.hit.Memory.Importance, "worth": c.hit.Memory.Worth(), "window": c.window, "final": c.final,
 	}
 	if c.hit.Embedded {
 		p["vector"], p["above"] = c.hit.Cosine, c.above
@@ -103,7 +103,7 @@ func rank(hits []index.Hit, r Ranking, q query, now time.Time) []candidate {
 			c.final = additiveSemantic*semantic + additiveRecency*c.recency + additiveImportance*h.Memory.Importance
 		case Bounded:
 			c.recency = math.Exp(-age(h.Memory, now) / boundedDays)
-			c.final = semantic * (1 + boundedSpan*((c.recency+h.Memory.Importance)/2-0.5)) * c.window
+			c.final = semantic * (1 + boundedSpan*((c.recency+h.Memory.Worth())/2-0.5)) * c.window
 		default:
 			c.final = semantic
 		}

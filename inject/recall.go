@@ -43,6 +43,7 @@ func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessi
 		return
 	}
 	lines := e.choose(p, c, cands, always)
+	p.spare(cands)
 	p.finish(None, "")
 	p.result = string(p.Status)
 	if p.Status == Replayed {

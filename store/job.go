@@ -89,6 +89,14 @@ type Outcome struct {
 	Dead string
 }
 
+// The verdicts on an injected memory.
+const (
+	VerdictUsed         = "used"
+	VerdictIgnored      = "ignored"
+	VerdictConfirmed    = "confirmed"
+	VerdictContradicted = "contradicted"
+)
+
 // Verdict is what reflection says of one injected memory: used, ignored,
 // confirmed or contradicted.
 type Verdict struct {

@@ -105,6 +105,8 @@ type Memory struct {
 	LastVerified time.Time         `json:"last_verified,omitzero"`
 	LastUsed     time.Time         `json:"last_used,omitzero"`
 	Uses         int               `json:"uses"`
+	Ignored      int               `json:"ignored,omitempty"`      // sessions that were given it and had no use for it
+	Contradicted int               `json:"contradicted,omitempty"` // sessions that were given it and contradicted it
 	ArchivedAt   time.Time         `json:"archived_at,omitzero"`
 	Metadata     map[string]string `json:"metadata"`
 	Revision     int               `json:"revision"`
@@ -143,6 +145,17 @@ const (
 // ShortID is how many characters of a memory's id stand in a block, at least.
 const ShortID = 7
 
+// Worth is the importance as feedback has left it: sessions that ignored a
+// memory take from it, those that contradicted it three times as much, those
+// that used it give it back. It is never less than half of the importance, so
+// that feedback moves a memory down and never out.
+func (m *Memory) Worth() float64 {
+	const patience = 4 // sessions before feedback weighs much
+	against := float64(m.Ignored + 3*m.Contradicted)
+	by := float64(m.Uses + patience)
+	return m.Importance * max(0.5, by/(by+against))
+}
+
 // Ref names a memory at a revision.
 type Ref struct {
 	ID       string `json:"id"`
@@ -174,7 +187,7 @@ func MemoryID(tenant string, scope Scope, session string, from, to uint64, subje
 }
 
 // MemoryFilter selects memories for a listing. Zero fields select all; State
-// empty means Active.
+// empty means Active. Subject and Scenario match whole, by their folded form.
 type MemoryFilter struct {
 	Tenant   string
 	Scope    Scope

@@ -61,6 +61,9 @@ func useCommands(t *testing.T, s *shell) {
 		t.Errorf("restore a revision: %s", out)
 	}
 	s.fails(1, []string{"revision", "history"}, "memories", "restore", oslo, "--revision", "9")
+	if out := s.must("memories", "stats"); !strings.Contains(out, "2 active") || !strings.Contains(out, "2 up to 1 d") {
+		t.Errorf("stats: %s", out)
+	}
 	s.fails(1, []string{"grants"}, "memories", "promote", oslo, "--to", "shared")
 	s.fails(2, []string{"--revision"}, "memories", "restore", oslo, page.Memories[0].ID, "--revision", "1")
 	s.must("memories", "forget", page.Memories[0].ID, "--erase")

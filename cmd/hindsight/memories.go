@@ -22,6 +22,7 @@ type memoriesCmd struct {
 	Restore memoriesRestore `cmd:"" help:"Make memories live again, or what they said at a revision."`
 	Promote memoriesPromote `cmd:"" help:"Bring a solution or an error lesson to a scope that others read."`
 	History memoriesHistory `cmd:"" help:"Show every revision of a memory."`
+	Stats   memoriesStats   `cmd:"" help:"Show figures: what is kept, what came of it."`
 	Chain   memoriesChain   `cmd:"" help:"Show what a memory replaced and what replaced it."`
 
 	Consolidate memoriesConsolidate `cmd:"" help:"Make one memory of the episodic ones of each subject."`
@@ -33,24 +34,29 @@ const memoriesPath = "/api/v1/memories"
 
 type memoriesList struct {
 	reach
-	Scope   string `placeholder:"SCOPE" help:"user:<id>, user:<id>/agent:<id>, agent:<id> or shared."`
-	Type    string `placeholder:"TYPE" help:"user_fact, preference, solution, error_lesson or event."`
-	Layer   string `placeholder:"LAYER" help:"episodic, semantic or skill."`
-	Subject string `placeholder:"TEXT" help:"What it is about."`
-	Session string `placeholder:"ID" help:"The session that it comes from."`
-	State   string `placeholder:"STATE" help:"active (default), superseded, consolidated, archived or quarantined."`
-	Since   string `placeholder:"TIME" help:"Made at or after this time (2026-01-31T00:00:00Z)."`
-	Until   string `placeholder:"TIME" help:"Made before this time."`
-	Limit   int    `placeholder:"N" default:"100" help:"Most memories; 100 where left out."`
-	Cursor  string `placeholder:"CURSOR" help:"Where the page before ended."`
+	Scope    string `placeholder:"SCOPE" help:"user:<id>, user:<id>/agent:<id>, agent:<id> or shared."`
+	Type     string `placeholder:"TYPE" help:"user_fact, preference, solution, error_lesson or event."`
+	Layer    string `placeholder:"LAYER" help:"episodic, semantic, skill, or working: what was just said in open sessions."`
+	Subject  string `placeholder:"TEXT" help:"Exactly what it is about."`
+	Session  string `placeholder:"ID" help:"The session that it comes from."`
+	Scenario string `placeholder:"TEXT" help:"Exactly when it matters."`
+	State    string `placeholder:"STATE" help:"active (default), superseded, consolidated, archived or quarantined."`
+	Since    string `placeholder:"TIME" help:"Made at or after this: 2026-01-31, 2026-01-31T08:00:00Z, or 7d, 12h ago."`
+	Until    string `placeholder:"TIME" help:"Made before this."`
+	Limit    int    `placeholder:"N" default:"100" help:"Most memories; 100 where left out."`
+	Cursor   string `placeholder:"CURSOR" help:"Where the page before ended."`
 }
 
 // Run lists them.
 func (c *memoriesList) Run(ctx context.Context, a *app) error {
 	q := c.query()
+	since, until, err := span(c.Since, c.Until)
+	if err != nil {
+		return err
+	}
 	for name, v := range map[string]string{
 		"scope": c.Scope, "type": c.Type, "layer": c.Layer, "subject": c.Subject, "session": c.Session,
-		"state": c.State, "since": c.Since, "until": c.Until, "cursor": c.Cursor, "limit": strconv.Itoa(c.Limit),
+		"scenario": c.Scenario, "state": c.State, "since": since, "until": until, "cursor": c.Cursor, "limit": strconv.Itoa(c.Limit),
 	} {
 		put(q, name, v)
 	}

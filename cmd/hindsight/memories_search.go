@@ -16,8 +16,12 @@ type memoriesSearch struct {
 	Query    string   `arg:"" help:"What to look for, in the words of the question."`
 	Scope    []string `placeholder:"SCOPE" help:"Search these scopes; all of the tenant where left out."`
 	Type     []string `placeholder:"TYPE" help:"Only these types."`
-	Layer    []string `placeholder:"LAYER" help:"Only these layers."`
-	Subject  string   `placeholder:"TEXT" help:"Only what is about this."`
+	Layer    []string `placeholder:"LAYER" help:"Only these layers; working is what was just said in open sessions."`
+	Subject  string   `placeholder:"TEXT" help:"Only what is about exactly this."`
+	Session  string   `placeholder:"ID" help:"Only what comes from this session."`
+	Scenario string   `placeholder:"TEXT" help:"Only what matters in exactly this situation."`
+	Since    string   `placeholder:"TIME" help:"Made at or after this: 2026-01-31, 2026-01-31T08:00:00Z, or 7d, 12h ago."`
+	Until    string   `placeholder:"TIME" help:"Made before this."`
 	TopK     int      `name:"top-k" placeholder:"N" default:"10" help:"Most results; 10 where left out."`
 	Archived bool     `help:"Archived memories too."`
 }
@@ -30,7 +34,13 @@ func (c *memoriesSearch) Run(ctx context.Context, a *app) error {
 			body[name] = v
 		}
 	}
-	for name, v := range map[string]string{"tenant": c.Tenant, "subject": c.Subject} {
+	since, until, err := span(c.Since, c.Until)
+	if err != nil {
+		return err
+	}
+	for name, v := range map[string]string{
+		"tenant": c.Tenant, "subject": c.Subject, "session": c.Session, "scenario": c.Scenario, "since": since, "until": until,
+	} {
 		if v != "" {
 			body[name] = v
 		}

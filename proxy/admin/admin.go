@@ -61,6 +61,11 @@ type Promoter interface {
 	Promote(ctx context.Context, p store.Promotion) (kept store.Memory, created bool, err error)
 }
 
+// Counter counts what is kept.
+type Counter interface {
+	Figures(ctx context.Context, tenant string) (store.Figures, error)
+}
+
 // Tenants lists tenants and joins them. TenantAlias returns the tenant that a
 // name was linked to, else the name.
 type Tenants interface {
@@ -90,6 +95,7 @@ type Store interface {
 	Memories
 	Archive
 	Promoter
+	Counter
 	Tenants
 	Sessions
 	Journal
@@ -154,6 +160,7 @@ type API struct {
 	log    *slog.Logger
 	routes http.Handler
 	guard  *guard
+	began  time.Time
 
 	recording sync.Mutex // held while reported events are compared and recorded
 }
@@ -173,7 +180,7 @@ func New(cfg Config) *API {
 	if cfg.User == nil {
 		cfg.User = func(context.Context) string { return "" }
 	}
-	a := &API{cfg: cfg, log: cfg.Log, guard: newGuard(cfg)}
+	a := &API{cfg: cfg, log: cfg.Log, guard: newGuard(cfg), began: cfg.Now()}
 	a.routes = a.build()
 	if _, err := a.guard.token.get(); err != nil {
 		a.log.Error("admin port is closed", "error", err)

@@ -43,10 +43,10 @@ type listInput struct {
 	Tenant   string    `query:"tenant" maxLength:"200"`
 	Scope    string    `query:"scope" doc:"user:<id>, user:<id>/agent:<id>, agent:<id> or shared."`
 	Type     string    `query:"type" enum:"user_fact,preference,solution,error_lesson,event"`
-	Layer    string    `query:"layer" enum:"episodic,semantic,skill"`
-	Subject  string    `query:"subject" maxLength:"500"`
-	Session  string    `query:"session" maxLength:"64"`
-	Scenario string    `query:"scenario" maxLength:"2000"`
+	Layer    string    `query:"layer" enum:"working,episodic,semantic,skill" doc:"working: what was just said in open sessions, which no memory was made of yet."`
+	Subject  string    `query:"subject" maxLength:"500" doc:"Exactly this, letter case and punctuation apart."`
+	Session  string    `query:"session" maxLength:"1000" doc:"The session that it comes from: Hindsight's id or the client's own."`
+	Scenario string    `query:"scenario" maxLength:"2000" doc:"Exactly this, letter case and punctuation apart."`
 	State    string    `query:"state" enum:"active,superseded,consolidated,archived,quarantined" default:"active"`
 	Since    time.Time `query:"since" doc:"Created at or after."`
 	Until    time.Time `query:"until" doc:"Created before."`
@@ -73,11 +73,18 @@ func (a *API) listMemories(ctx context.Context, in *listInput) (*listOutput, err
 	if err := ordered(in.Since, in.Until, "query.until", "since"); err != nil {
 		return nil, err
 	}
-	page, next, err := a.cfg.Store.Memories(ctx, store.MemoryFilter{
+	f := store.MemoryFilter{
 		Tenant: tenant, Scope: sc, Type: store.Type(in.Type), Layer: store.Layer(in.Layer),
 		Subject: in.Subject, Session: in.Session, Scenario: in.Scenario, State: store.State(in.State),
 		Since: in.Since, Until: in.Until, Limit: in.Limit, Cursor: in.Cursor,
-	})
+	}
+	list := a.cfg.Store.Memories
+	if f.Layer == store.Working {
+		list = a.working
+	} else if f.Session, err = a.sessionID(ctx, tenant, in.Session); err != nil {
+		return nil, err
+	}
+	page, next, err := list(ctx, f)
 	if err != nil {
 		return nil, a.fail("the page", err)
 	}

@@ -37,6 +37,7 @@ func (a *API) build() http.Handler {
 	a.history(api)
 	a.life(api)
 	a.promotion(api)
+	a.stats(api)
 	a.search(api)
 	a.sessions(api)
 	a.events(api)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +29,9 @@ type searchInput struct {
 		Tenant   string    `json:"tenant,omitempty" maxLength:"200"`
 		Scopes   []string  `json:"scopes,omitempty" minItems:"1" maxItems:"100" nullable:"false" doc:"All of the tenant where left out."`
 		Types    []string  `json:"types,omitempty" minItems:"1" nullable:"false" enum:"user_fact,preference,solution,error_lesson,event"`
-		Layers   []string  `json:"layers,omitempty" minItems:"1" nullable:"false" enum:"episodic,semantic,skill"`
+		Layers   []string  `json:"layers,omitempty" minItems:"1" nullable:"false" enum:"working,episodic,semantic,skill" doc:"working, where it is named: what was just said in open sessions."`
 		Subject  string    `json:"subject,omitempty" maxLength:"500"`
-		Session  string    `json:"session,omitempty" maxLength:"64"`
+		Session  string    `json:"session,omitempty" maxLength:"1000" doc:"Hindsight's id or the client's own."`
 		Scenario string    `json:"scenario,omitempty" maxLength:"2000"`
 		TopK     int       `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"10"`
 		Since    time.Time `json:"since,omitzero" doc:"Created at or after."`
@@ -75,20 +76,38 @@ func (a *API) searchMemories(ctx context.Context, in *searchInput) (*searchOutpu
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.cfg.Searcher.Search(ctx, inject.SearchRequest{
+	r := inject.SearchRequest{
 		Tenant: tenant, Scopes: scopes, Query: b.Query, Types: kinds[store.Type](b.Types), Layers: kinds[store.Layer](b.Layers),
 		Subject: b.Subject, Session: b.Session, Scenario: b.Scenario, TopK: b.TopK,
 		Since: b.Since, Until: b.Until, Archived: b.Archived, Now: a.cfg.Now(), Zone: a.cfg.Zone,
-	})
+	}
+	out := &searchOutput{Body: Found{Results: []Hit{}, ExcludedByFilter: map[string]int{}}}
+	stored := slices.DeleteFunc(slices.Clone(r.Layers), func(l store.Layer) bool { return l == store.Working })
+	if len(stored) < len(r.Layers) {
+		if out.Body.Results, err = a.searchWorking(ctx, r, len(b.Scopes) > 0); err != nil {
+			return nil, a.fail("the search", err)
+		}
+		if len(stored) == 0 {
+			return out, nil
+		}
+	}
+	r.Layers = stored
+	if r.Session, err = a.sessionID(ctx, tenant, b.Session); err != nil {
+		return nil, err
+	}
+	found, err := a.cfg.Searcher.Search(ctx, r)
 	if err != nil {
 		return nil, a.fail("the search", err)
 	}
-	out := &searchOutput{Body: Found{Results: []Hit{}, Degraded: found.Degraded, ExcludedByFilter: found.Excluded}}
+	out.Body.Degraded = found.Degraded
 	for _, r := range found.Results {
 		out.Body.Results = append(out.Body.Results, Hit{Memory: view(r.Memory), Score: r.Score, Parts: r.Parts})
 	}
-	if out.Body.ExcludedByFilter == nil {
-		out.Body.ExcludedByFilter = map[string]int{}
+	if len(stored) < len(b.Layers) {
+		out.Body.Results = best(out.Body.Results, b.TopK)
+	}
+	if found.Excluded != nil {
+		out.Body.ExcludedByFilter = found.Excluded
 	}
 	return out, nil
 }

@@ -19,8 +19,10 @@ import (
 //
 // A memory of Revision 0 is new; where its id is there already, the one that is
 // there stays. What a person has had forgotten isn't written but goes to
-// Dropped, with the reason "forgotten". Used and confirmed verdicts count as a
-// use, confirmed ones as a verification.
+// Dropped, with the reason "forgotten". Verdicts count once a job and memory, the
+// strongest of them: used and confirmed as a use, confirmed as a verification,
+// ignored and contradicted against it; one that is contradicted and stays live
+// is believed less.
 func (s *Store) Apply(_ context.Context, j store.Job, out store.Outcome) (store.Job, error) {
 	if err := s.roomToWrite(); err != nil {
 		return j, err
@@ -169,32 +171,6 @@ func (s *Store) applyMemory(t *tx, at place, m *store.Memory, lifted bool) error
 	}
 	m.CreatedAt = old.CreatedAt
 	return s.putMemory(t, m, &old)
-}
-
-// applyVerdicts counts how injected memories fared. Uses make no revision:
-// nothing of what is said changes.
-func (s *Store) applyVerdicts(t *tx, j *store.Job, verdicts []store.Verdict) error {
-	for _, v := range verdicts {
-		if v.Verdict != "used" && v.Verdict != "confirmed" {
-			continue
-		}
-		m, at, err := t.memory(v.ID)
-		if errors.Is(err, store.ErrNotFound) || err == nil && m.Tenant != j.Owner.Tenant {
-			continue // erased meanwhile, or a made-up id
-		}
-		if err != nil {
-			return err
-		}
-		m.Uses++
-		m.LastUsed = s.now()
-		if v.Verdict == "confirmed" {
-			m.LastVerified = m.LastUsed
-		}
-		if err := s.storeMemory(t, at, &m); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // moveCursor marks the exchanges of a job as covered, notes when, for their

@@ -62,6 +62,7 @@ func (v view) revision(at place, now *store.Memory, n int) (store.Memory, error)
 		return m, fmt.Errorf("%w: %d", store.ErrNoRevision, n)
 	}
 	m.Uses, m.LastUsed, m.LastVerified, m.Revision = now.Uses, now.LastUsed, now.LastVerified, now.Revision
+	m.Ignored, m.Contradicted = now.Ignored, now.Contradicted
 	return m, err
 }
 

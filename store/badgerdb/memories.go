@@ -114,8 +114,8 @@ func matchMemory(f store.MemoryFilter, m *store.Memory) bool {
 	return m.State == f.State &&
 		(f.Type == "" || m.Type == f.Type) &&
 		(f.Layer == "" || m.Layer == f.Layer) &&
-		(f.Subject == "" || m.Subject == f.Subject) &&
-		(f.Scenario == "" || m.Scenario == f.Scenario) &&
+		(f.Subject == "" || store.Fold(m.Subject) == store.Fold(f.Subject)) &&
+		(f.Scenario == "" || store.Fold(m.Scenario) == store.Fold(f.Scenario)) &&
 		(f.Session == "" || slices.ContainsFunc(m.Evidence, from)) &&
 		(f.Since.IsZero() || !m.CreatedAt.Before(f.Since)) &&
 		(f.Until.IsZero() || m.CreatedAt.Before(f.Until))
