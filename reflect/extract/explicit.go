@@ -155,12 +155,3 @@ func forgotten(events []Event) map[int]bool {
 	}
 	return out
 }
-
-// mayAsk holds the words without which nothing is asked for.
-var mayAsk = regexp.MustCompile(`(?i)remember|memor|forget|keep in mind|bear in mind|\bnote\b|记|忘|删除关于|删掉关于|清除关于`)
-
-// MayAsk says cheaply whether a message can ask to remember or forget
-// something; most don't.
-func MayAsk(text string) bool {
-	return len(text) <= 4*longMessage && mayAsk.MatchString(text)
-}

@@ -89,3 +89,29 @@ func TestForgetFits(t *testing.T) {
 		}
 	}
 }
+
+// Whatever asks must pass the quick look.
+func TestMayAsk(t *testing.T) {
+	for _, text := range []string{
+		"Remember that I live in Lisbon.", "REMEMBER: my badge is B4411", "please memorise this: B4411", "Keep in mind that I am vegan.",
+		"Take a note: B4411", "Add this to your memory: B4411", "Don't forget my birthday.", "Stop remembering my age.",
+		"Delete my address from your memory.", "记住：B4411", "请记一下 B4411", "别忘了我的生日", "忘掉我的地址", "把我的地址忘掉吧", "删除关于我体检结果的记忆", "清除关于我的记录", "抹掉关于我的记录",
+	} {
+		if !MayAsk(text) {
+			t.Errorf("passed over: %s", text)
+		}
+	}
+	for _, text := range []string{"How deep is the Mariana Trench?", "马里亚纳海沟有多深？", "", "fo", "Fix the port, then go on."} {
+		if MayAsk(text) {
+			t.Errorf("looked at: %s", text)
+		}
+	}
+}
+
+func BenchmarkMayAsk(b *testing.B) {
+	text := strings.Repeat("Summarise what the last commit changed in the parser, briefly. ", 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		MayAsk(text)
+	}
+}
