@@ -11,6 +11,9 @@ func allowed(fresh, size int) *allowance {
 	return &allowance{left: 2 * max(1, (fresh+size-1)/size)}
 }
 
+// noCallLeft is why a job asks nothing more.
+const noCallLeft = "the job has made its calls"
+
 // keep takes n calls out for the first questions that are to come; what is
 // already spent can't be kept.
 func (a *allowance) keep(n int) { a.left = max(0, a.left-n) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"hindsight/reflect/lifecycle"
 	"hindsight/reflect/llm"
@@ -79,9 +78,14 @@ func (r *Runner) consolidate(ctx context.Context, j store.Job) error {
 		return r.store.EndConsolidation(ctx, j) // no model: the memories stay as they are
 	}
 	if until := r.rests.resting(e, r.cfg.Now()); !until.IsZero() {
-		return r.store.WaitForKey(ctx, j, until, "the provider asked for a pause")
+		return r.store.WaitForKey(ctx, j, until, pauseAsked)
 	}
-	_, err = r.merge(ctx, j, e, groups[0])
+	system, user := lifecycle.ConsolidationPrompt(groups[0])
+	if why := r.spare(ctx, e, groups[0].Tenant, system, user); why != "" {
+		r.log.Debug("memories not consolidated", "job", j.ID, "why", why)
+		return r.store.EndConsolidation(ctx, j) // the next day's sweep finds them again
+	}
+	_, err = r.merge(ctx, j, e, groups[0], system, user)
 	if errors.Is(err, store.ErrForgotten) {
 		return r.store.EndConsolidation(ctx, j)
 	}
@@ -103,16 +107,12 @@ func (r *Runner) consolidator(ctx context.Context, session string) (llm.Endpoint
 
 // merge asks for one memory in place of a group's, and writes it if it keeps
 // what they say.
-func (r *Runner) merge(ctx context.Context, j store.Job, e llm.Endpoint, g lifecycle.Group) (store.Memory, error) {
-	system, user := lifecycle.ConsolidationPrompt(g)
-	began := time.Now()
-	a, err := r.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: lifecycle.ConsolidationName, Schema: lifecycle.ConsolidationSchema})
-	r.met.called(err, time.Since(began), a)
+func (r *Runner) merge(ctx context.Context, j store.Job, e llm.Endpoint, g lifecycle.Group, system, user string) (store.Memory, error) {
+	answer, err := r.call(ctx, r.model, e, g.Tenant, llm.Request{System: system, User: user, Name: lifecycle.ConsolidationName, Schema: lifecycle.ConsolidationSchema})
 	if err != nil {
-		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
 		return store.Memory{}, err
 	}
-	m, err := lifecycle.Consolidated(g, a.Text, r.cfg.Now())
+	m, err := lifecycle.Consolidated(g, answer, r.cfg.Now())
 	if err != nil {
 		return store.Memory{}, &llm.Error{Kind: llm.BadFormat, Reason: "a consolidation that can't be used", Err: err}
 	}
@@ -172,10 +172,11 @@ func (r *Runner) mergeNow(ctx context.Context, g lifecycle.Group) (m *store.Memo
 	case e.Base == "":
 		return nil, "no model is configured that could be asked", nil
 	}
-	if until := r.rests.resting(e, r.cfg.Now()); !until.IsZero() {
-		return nil, "the provider asked for a pause until " + until.UTC().Format(time.RFC3339), nil
+	system, user := lifecycle.ConsolidationPrompt(g)
+	if why := r.spare(ctx, e, g.Tenant, system, user); why != "" {
+		return nil, why, nil
 	}
-	kept, err := r.merge(ctx, store.Job{}, e, g)
+	kept, err := r.merge(ctx, store.Job{}, e, g, system, user)
 	var refused *llm.Error
 	switch {
 	case err == nil:

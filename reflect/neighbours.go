@@ -2,7 +2,6 @@ package hreflect
 
 import (
 	"context"
-	"time"
 
 	"hindsight/reflect/extract"
 	"hindsight/reflect/lifecycle"
@@ -39,18 +38,19 @@ func (r *Runner) relate(ctx context.Context, e llm.Endpoint, j store.Job, v *rev
 	}
 	in := lifecycle.Input{Job: j, Found: found, Existing: v.existing, Near: v.near, Now: r.cfg.Now()}
 	pairs := lifecycle.Doubtful(in, func(id string) bool { return shown[id] })
-	if len(pairs) == 0 || !calls.take() {
+	if len(pairs) == 0 {
 		return found
 	}
 	system, user := lifecycle.Question(in, pairs)
-	began := time.Now()
-	a, err := v.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: lifecycle.PairsName, Schema: lifecycle.PairsSchema()})
-	r.met.called(err, time.Since(began), a)
+	if why := r.spare(ctx, e, j.Owner.Tenant, system, user); why != "" || !calls.take() {
+		r.log.Debug("neighbours not asked about", "job", j.ID, "why", or(why, noCallLeft))
+		return found
+	}
+	answer, err := r.call(ctx, v.model, e, j.Owner.Tenant, llm.Request{System: system, User: user, Name: lifecycle.PairsName, Schema: lifecycle.PairsSchema()})
 	if err != nil {
-		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
 		r.log.Debug("neighbours not asked about", "job", j.ID, "error", err)
 		return found
 	}
-	found.Candidates = lifecycle.Answered(found.Candidates, pairs, a.Text)
+	found.Candidates = lifecycle.Answered(found.Candidates, pairs, answer)
 	return found
 }

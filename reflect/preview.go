@@ -12,12 +12,11 @@ import (
 
 // Preview is what reflection would make of a session.
 type Preview struct {
-	Model    string // that is asked; empty: none
-	Dialect  llm.Dialect
-	Reason   string // why no model is asked, or why its answer doesn't count
-	Asked    []Asked
-	Verdicts []store.Verdict
-	Outcome  store.Outcome // what would be written
+	Model   string // that is asked; empty: none
+	Dialect llm.Dialect
+	Reason  string // why no model is asked, or why its answer doesn't count
+	Asked   []Asked
+	Outcome store.Outcome // what would be written
 }
 
 // Asked is one question and its answer as it came.
@@ -63,7 +62,7 @@ func (r *Runner) Preview(ctx context.Context, s store.Session) (Preview, error) 
 		found, strategy, p.Reason = extract.Result{Dropped: v.dropped}, NothingNew, "nothing in it is material"
 	case way.ask:
 		p.Model, p.Dialect = way.endpoint.Model, way.endpoint.Dialect
-		if answered, err := r.question(ctx, way.endpoint, j, v); err != nil {
+		if answered, err := r.inquire(ctx, way.endpoint, j, v); err != nil {
 			p.Reason = err.Error()
 		} else {
 			found, strategy = answered, r.cfg.Strategy.Version()
@@ -71,12 +70,13 @@ func (r *Runner) Preview(ctx context.Context, s store.Session) (Preview, error) 
 	default:
 		p.Reason = way.why
 	}
+	found.Verdicts = v.cited(found.Verdicts)
 	existing, err := r.memories(ctx, j.Owner)
 	if err != nil {
 		return p, fmt.Errorf("preview a reflection: %w", err)
 	}
 	p.Outcome = lifecycle.Fit(lifecycle.Input{
-		Job: j, Found: found, Injected: v.injected, Existing: existing, Strategy: strategy, Now: r.cfg.Now(),
+		Job: j, Found: found, Injected: v.injected, Existing: existing, Near: v.near, Strategy: strategy, Now: r.cfg.Now(),
 	})
 	p.Asked = heard.asked
 	return p, nil

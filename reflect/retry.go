@@ -13,10 +13,15 @@ import (
 // where the call fails, and for everything that isn't better afterwards.
 func (r *Runner) mend(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, first extract.Result, calls *allowance) extract.Result {
 	system, user, ok := extract.Once(m, first.Doubts)
-	if !ok || !calls.take() {
+	if !ok {
 		return first
 	}
-	answer, err := r.put(ctx, e, v, m, system, user)
+	tenant := v.session.Owner.Tenant
+	if why := r.spare(ctx, e, tenant, system, user); why != "" || !calls.take() {
+		r.log.Debug("no focused retry", "session", m.Session, "why", or(why, noCallLeft))
+		return first
+	}
+	answer, err := r.call(ctx, v.model, e, tenant, question(m, system, user))
 	if err != nil {
 		r.log.Debug("a focused retry wasn't answered", "session", m.Session, "error", err)
 		return first

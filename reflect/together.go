@@ -72,9 +72,11 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 		ends[at[0]] = r.finish(ctx, all[0].job, all[0].v)
 		return ends
 	}
-	found, err := r.question(ctx, e, all[0].job, joined(all))
+	one := joined(all)
+	found, err := r.inquire(ctx, e, all[0].job, one)
 	for k, m := range all {
 		if err == nil {
+			m.v.near = one.near
 			ends[at[k]] = r.apply(ctx, m.job, m.v, m.share(found, k), r.cfg.Strategy.Version(), "")
 		} else {
 			ends[at[k]] = err

@@ -30,14 +30,14 @@ func (r *Runner) way(ctx context.Context, j store.Job, v *review) (way, error) {
 		return way{why: "no model is configured, and the session names none"}, nil
 	default:
 		if until := r.rests.resting(e, now); !until.IsZero() {
-			return way{later: until, why: "the provider asked for a pause"}, nil
+			return way{later: until, why: pauseAsked}, nil
 		}
 		may, err := r.budget.allows(ctx, j.Owner.Tenant, v.cost(r.cfg.Tokens), now)
 		if err != nil {
 			return way{}, err
 		}
 		if !may {
-			return way{why: "the budget of the day is spent", word: "budget"}, nil
+			return way{why: budgetSpent, word: "budget"}, nil
 		}
 		return way{ask: true, endpoint: e}, nil
 	}

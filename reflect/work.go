@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"hindsight/reflect/extract"
@@ -88,15 +87,15 @@ func (r *Runner) finish(ctx context.Context, j store.Job, v *review) error {
 		r.unasked(j, way)
 		return r.apply(ctx, j, v, v.rules(), extract.RulesVersion, "")
 	}
-	found, err := r.question(ctx, way.endpoint, j, v)
+	found, err := r.inquire(ctx, way.endpoint, j, v)
 	if err != nil {
 		return err
 	}
 	return r.apply(ctx, j, v, found, r.cfg.Strategy.Version(), "")
 }
 
-// question asks about all of a session's material.
-func (r *Runner) question(ctx context.Context, e llm.Endpoint, j store.Job, v *review) (extract.Result, error) {
+// inquire asks about all of a session's material.
+func (r *Runner) inquire(ctx context.Context, e llm.Endpoint, j store.Job, v *review) (extract.Result, error) {
 	found := extract.Result{Dropped: v.dropped}
 	parts := v.parts(r.cfg.Tokens)
 	calls := allowed(v.tokens(), r.cfg.Tokens)
@@ -120,7 +119,7 @@ func (r *Runner) question(ctx context.Context, e llm.Endpoint, j store.Job, v *r
 // ask puts the question about one part. calls is what may be asked besides.
 func (r *Runner) ask(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, calls *allowance) (extract.Result, error) {
 	system, user := extract.Prompt(m)
-	answer, err := r.put(ctx, e, v, m, system, user)
+	answer, err := r.call(ctx, v.model, e, v.session.Owner.Tenant, question(m, system, user))
 	if err != nil {
 		return extract.Result{}, err
 	}
@@ -131,25 +130,9 @@ func (r *Runner) ask(ctx context.Context, e llm.Endpoint, v *review, m extract.M
 	return r.mend(ctx, e, v, m, res, calls), nil
 }
 
-// put sends one question and returns the words of the answer.
-func (r *Runner) put(ctx context.Context, e llm.Endpoint, v *review, m extract.Material, system, user string) (string, error) {
-	began := time.Now()
-	a, err := v.model.Ask(ctx, e, llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()})
-	r.met.called(err, time.Since(began), a)
-	cost := a.Input + a.Output
-	var refused *llm.Error
-	if cost == 0 && (!errors.As(err, &refused) || refused.Status == 0) { // the server doesn't count
-		cost = store.Tokens(system) + store.Tokens(user) + store.Tokens(a.Text)
-	}
-	if spent := r.budget.spend(ctx, v.session.Owner.Tenant, cost, r.cfg.Now()); spent != nil {
-		r.trouble("note what a call cost", spent)
-	}
-	if err != nil {
-		r.rests.note(e, err, r.cfg.Now(), r.cfg.Backoff)
-		return "", err
-	}
-	r.rests.hear(restKey(e), http.StatusOK, a.Header, r.cfg.Now(), r.cfg.Backoff)
-	return a.Text, nil
+// question is the request that puts a question about one part.
+func question(m extract.Material, system, user string) llm.Request {
+	return llm.Request{System: system, User: user, Name: extract.SchemaName, Schema: m.Strategy.Schema()}
 }
 
 // apply fits what was found among the memories as they are now, and writes.
