@@ -22,7 +22,7 @@ var slots = []struct {
 	{regexp.MustCompile(`\b(?i:i (?:now |currently |actually |still )?(?:live|reside) in) (?:[A-Z]|(?i:\p{L}+(?: now)?$))`), "home"},
 	{regexp.MustCompile(`\b(?i:(?:i am|i'm) (?:now |currently |actually )?(?:living|based) in) [A-Z]`), "home"},
 	{regexp.MustCompile(`\b(?i:i(?:'ve| have)? (?:just |recently |now |finally |since )?(?:moved|relocated)(?: back| house| home)?(?: from \S+(?: \S+)?)? to) [A-Z]`), "home"},
-	{regexp.MustCompile(`我(?:们家|家)?(?:现在|目前|已经|刚刚?|最近|终于|又|一直|上个?[月周]|去年|今年|昨天|前天|今天|上周[一二三四五六日天]?|\d+月)*(?:住在|搬到|搬去|搬来|搬家到|定居)`), "home"},
+	{regexp.MustCompile(`我(?:们家|家)?(?:现在|目前|已经|刚刚?|最近|终于|又|一直|上个?[月周]|去年|今年|昨天|前天|今天|上周[一二三四五六日天]?|\d+月)*(?:从[^，。,]{1,10}?)?(?:住在|搬到|搬去|搬来|搬家到|定居)`), "home"},
 	{regexp.MustCompile(`\b(?i:i (?:now |currently |actually )?work (?:for|at)) [A-Z]`), "employer"},
 	{regexp.MustCompile(`(?i)\bmy (favou?rite \p{L}+|birthday|time ?zone|e-?mail|badge|shoe size|phone)(?: number| address| id)? (?:is|is now|has changed to|changed to|was changed to|became) \S+(?: \S+){0,2}$`), "$1"},
 	{regexp.MustCompile(`我的?(生日|时区|邮箱|工号|工牌|手机|电话|最喜欢的\p{Han}{1,4})(?:号码|号|地址)?(?:现在|已经|刚刚?)*(?:是|为|改成|改为|换成|变成)`), "$1"},
@@ -33,8 +33,11 @@ var notHomes = regexp.MustCompile(`(?i)\bto (?:postgres\w*|mysql|sqlite|linux|ub
 
 var (
 	numbered = regexp.MustCompile(`(?i)\b(?:my|our|the) [\p{L} -]{2,40}? (?:is|are|runs on|listens on) |我们?的?\p{Han}{1,12}(?:是|为|在)`)
+	speaking = regexp.MustCompile(`^(?:my|our) |^我们?的?`)
+	now      = regexp.MustCompile(`( (?:is|are)) (?:now|currently|actually)\b|(?:现在|目前|其实)`)
 	frameEn  = regexp.MustCompile(`(?i)^(?:my|our|the) ([\p{L}' -]{2,40}?)(?: (?:has|have) (?:now |just |recently )?(changed)(?: from \S+)? to| (?:was |is |are )?(?:now |just |recently )?(changed)(?: from \S+)? to| (?:is|are) (?:actually )?(now)| (?:is|are|was)(?: called| at| on| in)?) (.+)$`)
-	frameZh  = regexp.MustCompile(`^(我们?(?:的|家的?|公司的?|团队的?|项目的?)?\p{Han}{1,12}?)(?:现在|已经|刚刚?|今天|昨天|最近|实际上|其实|应该)*(?:(改成|改为|换成|变成|变为|更新为|改到|换到)了?|是|为|叫)(.+)$`)
+	frameZh  = regexp.MustCompile(`^(?:我们?(?:的|家的?|公司的?|团队的?|项目的?)?)?([\p{Han}A-Za-z][\p{Han}A-Za-z ]{0,18}?) ?(?:现在|已经|刚刚?|今天|昨天|最近|实际上|其实|应该)*(?:(改成|改为|换成|变成|变为|更新为|改到|换到)了?|是|为|叫)(.+)$`)
+	pointing = regexp.MustCompile(`^[这那它他她你您谁哪因但如虽以作]`) // at what only the conversation knows, or the beginning of a clause
 	denied   = regexp.MustCompile(`(?i)\b(?:is|are|was)(?:n't| not)\b|不是|没有?改`)
 )
 
@@ -47,6 +50,7 @@ type Statement struct {
 	changed bool   // it says itself that the value is another now
 	not     string // a value that it denies in contrast
 	mask    string // of the one number in it; "" if it has none or more
+	left    string // the beginning of the name of what it says isn't used any more
 	denies  bool
 	ended   bool
 	core    []string
@@ -54,8 +58,9 @@ type Statement struct {
 	ordered bool
 
 	// Words without which an earlier sentence isn't worth reading: of the frame,
-	// the mask, the comparison and the core. Nil: that can't be replaced.
-	needs [4][]string
+	// the mask, the comparison, the core and what was left. Nil: that can't be
+	// replaced.
+	needs [5][]string
 }
 
 // State reads a sentence. correcting says that the speaker put something right
@@ -67,6 +72,7 @@ func State(s string, correcting bool) Statement {
 	st.frame, st.changed = frame(st.text)
 	st.changed = st.frame != "" && (st.changed || correcting)
 	st.mask = mask(st.text)
+	st.left = nameAt(leaves(st.text))
 	st.core, st.denies, st.ended = claim(s)
 	st.order, st.ordered = wording.Compares(st.text)
 	if st.frame != "" && (st.changed || st.not != "") {
@@ -77,6 +83,7 @@ func State(s string, correcting bool) Statement {
 		st.needs[2] = strings.Fields(or(st.order.Under, st.order.Over))
 	}
 	st.needs[3] = stems(st.core)
+	st.needs[4] = strings.Fields(st.left)
 	return st
 }
 
@@ -96,7 +103,7 @@ func Thing(s string) string {
 
 // bare is a sentence without what introduces it and what it isn't about.
 func bare(s string) string {
-	return strings.TrimRight(wording.Uncontrasted(headless(s)), " .!。！")
+	return strings.TrimRight(wording.Uncontrasted(first(headless(s))), " .!。！")
 }
 
 // claim is what a sentence affirms or denies in the first of its clauses that
@@ -118,7 +125,7 @@ func claim(s string) (core []string, denies, ended bool) {
 // what has no word in common is passed over quickly.
 func (st Statement) Replaces(earlier string) bool {
 	low, worth := strings.ToLower(earlier), st.slot != ""
-	var has [4]bool
+	var has [5]bool
 	for i, words := range st.needs {
 		has[i] = len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(low, w) })
 		worth = worth || has[i]
@@ -131,6 +138,8 @@ func (st Statement) Replaces(earlier string) bool {
 	case st.slot != "" && st.slot == slot(plain), has[1] && mask(plain) == st.mask:
 		return true
 	case has[0] && st.reframes(plain):
+		return true
+	case has[4] && nameAt(uses(plain)) == st.left:
 		return true
 	case has[2]:
 		if o, ok := wording.Compares(plain); ok && st.order.Against(o) {
@@ -201,12 +210,12 @@ func or(a, b string) string {
 }
 
 // mask is a sentence about the speaker's things without its number, if it has
-// one.
+// one, and without what says whose they are and that it is so now.
 func mask(s string) string {
 	if !numbered.MatchString(s) || len(wording.Numbers(s)) != 1 {
 		return ""
 	}
-	return wording.Masked(s)
+	return speaking.ReplaceAllString(now.ReplaceAllString(wording.Masked(s), "$1"), "")
 }
 
 func frame(s string) (name string, changed bool) {
@@ -216,7 +225,7 @@ func frame(s string) (name string, changed bool) {
 	if m := frameEn.FindStringSubmatch(s); m != nil {
 		return store.Fold(m[1]), m[2]+m[3]+m[4] != ""
 	}
-	if m := frameZh.FindStringSubmatch(s); m != nil {
+	if m := frameZh.FindStringSubmatch(s); m != nil && wording.HasHan(s) && !pointing.MatchString(m[1]) {
 		return strings.TrimSuffix(strings.ReplaceAll(store.Fold(m[1]), "的", ""), "号"), m[2] != ""
 	}
 	return "", false
