@@ -12,10 +12,19 @@ var (
 	reportedZh = regexp.MustCompile(`^(?:该|这位|本)?用户`)
 )
 
-// first puts a sentence that reports on the user ("The user's port is 9090",
+// Reports says whether a sentence seems to report on the user. It is cheap.
+func Reports(s string) bool {
+	head := s[:min(len(s), 12)]
+	return strings.Contains(head, "user") || strings.Contains(head, "User") || strings.Contains(head, "用户")
+}
+
+// First puts a sentence that reports on the user ("The user's port is 9090",
 // 用户住在成都), as models and programs write memories, in the person in which
 // users speak. Another stays as it is.
-func first(s string) string {
+func First(s string) string {
+	if !Reports(s) {
+		return s
+	}
 	if loc := reportedZh.FindStringIndex(s); loc != nil {
 		return "我" + s[loc[1]:]
 	}

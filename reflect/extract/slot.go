@@ -103,7 +103,7 @@ func Thing(s string) string {
 
 // bare is a sentence without what introduces it and what it isn't about.
 func bare(s string) string {
-	return strings.TrimRight(wording.Uncontrasted(first(headless(s))), " .!。！")
+	return strings.TrimRight(wording.Uncontrasted(First(headless(s))), " .!。！")
 }
 
 // claim is what a sentence affirms or denies in the first of its clauses that

@@ -47,8 +47,12 @@ func same(a, b store.Memory) bool { return Duplicate(a.Text, b.Text) }
 
 // Duplicate says whether one of two texts adds nothing to the other, as far as
 // code can tell: near-equal, with the same numbers, times, names, denials and
-// words that carry meaning, in the same order.
+// words that carry meaning, in the same order, in whichever person they speak
+// of the user.
 func Duplicate(a, b string) bool {
+	if extract.Reports(a) != extract.Reports(b) {
+		a, b = extract.First(a), extract.First(b)
+	}
 	if store.Fold(a) == store.Fold(b) {
 		return true
 	}
