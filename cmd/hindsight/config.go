@@ -30,6 +30,7 @@ type Config struct {
 	Embedder      string // builtin, none or the name of a served model
 	Embedding     EmbeddingConfig
 	Zone          *time.Location
+	Now           func() time.Time // nil: time.Now
 	Log           LogConfig
 }
 

@@ -96,7 +96,7 @@ func (s *stack) strict(ctx context.Context) error {
 func (s *stack) build(reg *prometheus.Registry) (err error) {
 	cfg := s.cfg
 	if s.store, err = badgerdb.New(badgerdb.Config{
-		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Log: s.log, Reg: reg,
+		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Now: cfg.Now, Log: s.log, Reg: reg,
 	}); err != nil {
 		return err
 	}
@@ -128,14 +128,14 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records, Limits: s.runner}, s.memoryState, s.log, reg); err != nil {
 		return err
 	}
-	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Log: s.log, Reg: reg}, s.store)
+	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)
 	s.api = admin.New(admin.Config{
 		Store: managed{journal, s.runner.Heard}, Searcher: engine, Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Shares:   sharesOf(cfg.Grants),
-		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Log: s.log,
+		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Now: cfg.Now, Log: s.log,
 	})
 	s.metrics = admin.Metrics(reg)
 	return nil

@@ -61,7 +61,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	id := cfg.Identity
 	sc := session.Config{
 		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
-		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle,
+		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle, Now: cfg.Now,
 		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory,
 	}
 	for _, k := range cfg.Auth.Keys {
@@ -79,7 +79,7 @@ func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near h
 		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
 		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
-		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Log: log, Reg: reg,
+		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Now: cfg.Now, Log: log, Reg: reg,
 	}
 	if sharing, ok := st.(hreflect.Sharing); ok { // a dry run's store promotes nothing
 		rc.Shares, rc.Sharing = sharesOf(cfg.Grants), sharing
