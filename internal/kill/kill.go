@@ -1,7 +1,8 @@
 // Package kill runs the real binary under load, kills it with -9 at random
 // moments, starts it again on the same directory and checks from outside what
 // survived: every exchange that had finished more than 250 ms before the kill,
-// each session reflected once, no memory twice. [Run] is the whole harness.
+// each session reflected once, no memory twice. [Run] is the whole harness;
+// [Keyless] and [Life] are kills at moments of their own.
 package kill
 
 import (

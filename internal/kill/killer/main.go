@@ -44,11 +44,19 @@ func run(binary string, rounds int, seed uint64, workers int) error {
 		return fmt.Errorf("killed without a key: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "seed %d\n", seed)
+	life, err := kill.Life(ctx, kill.Config{
+		Command: []string{path}, Dir: filepath.Join(dir, "life"), Rounds: rounds, Seed: seed,
+		Least: 200 * time.Millisecond, Most: time.Second, Log: os.Stderr,
+	})
+	if err != nil {
+		return fmt.Errorf("killed while memories merge: %w", err)
+	}
+	fmt.Fprintf(os.Stderr, "life: %d of %d groups are one memory, %d corrections\n", life.Merged, life.Groups, life.Corrections)
 	rep, err := kill.Run(ctx, kill.Config{
 		Command: []string{path}, Dir: filepath.Join(dir, "rounds"), Rounds: rounds, Seed: seed, Workers: workers,
 		Least: 500 * time.Millisecond, Most: 3 * time.Second, Log: os.Stderr,
 	})
-	rep.Faults = append(rep.Faults, keyless...)
+	rep.Faults = append(append(rep.Faults, keyless...), life.Faults...)
 	out, _ := json.MarshalIndent(rep, "", "  ") // plain fields only
 	fmt.Println(string(out))
 	if err != nil {
