@@ -11,10 +11,12 @@ import (
 // managed is the store as the management API has it. What a person writes there
 // is accounted for as what reflection learns is: of two memories that give the
 // value of one thing, the later holds. And what users ask for in a conversation
-// that is reported is heard as in one that passed the proxy.
+// that is reported is heard as in one that passed the proxy. A reflection that a
+// person puts back into the queue needn't wait for the next tick.
 type managed struct {
 	counted
 	heard func(*store.Exchange)
+	wake  func()
 }
 
 var _ admin.Store = managed{}
@@ -41,6 +43,15 @@ func (m managed) EditMemory(ctx context.Context, id string, edit func(*store.Mem
 		}
 		return err
 	})
+}
+
+// Requeue implements admin.Queue.
+func (m managed) Requeue(ctx context.Context, id string) (store.Job, error) {
+	j, err := m.counted.Requeue(ctx, id)
+	if err == nil {
+		m.wake()
+	}
+	return j, err
 }
 
 // aboutOf names what a user's statement gives the value of.

@@ -130,7 +130,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)
 	s.api = admin.New(admin.Config{
-		Store: managed{journal, s.runner.Heard}, Searcher: engine, Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
+		Store: managed{journal, s.runner.Heard, s.runner.Wake}, Searcher: engine, Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
