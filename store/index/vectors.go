@@ -21,8 +21,29 @@ type Vectors interface {
 	VectorChanges(tenant string, sc store.Scope, since uint64, take func(id string, values []float32)) (uint64, bool)
 }
 
-// inBlock is how many vectors lie in one allocation: growing copies nothing.
+// inBlock is how many vectors lie in one block: growing copies nothing.
 const inBlock = 64
+
+// atOnce is how many blocks are allocated together at most. A set grows by a
+// quarter of what it has: blocks that lie side by side share page tables, whose
+// misses cost more than the reading where a hundred thousand vectors lie apart.
+const atOnce = 128
+
+// slab is memory from which blocks are cut.
+type slab[T any] struct {
+	free []T
+	size int // of all that was cut or is free
+}
+
+func (s *slab[T]) cut(n, blocks int) []T {
+	if len(s.free) < n {
+		s.free = make([]T, n*max(1, min(blocks/4, atOnce)))
+		s.size += len(s.free)
+	}
+	b := s.free[:n:n]
+	s.free = s.free[n:]
+	return b
+}
 
 // vectorSet holds the vectors of a scope in slots. A slot that was given up is
 // used again.
@@ -33,6 +54,9 @@ type vectorSet struct {
 	blocks []vectorBlock
 	doc    []uint32 // by slot; none: free
 	free   []uint32
+
+	floats slab[float32] // from which blocks are cut
+	bytes8 slab[int8]
 }
 
 // vectorBlock holds the values, and where the kernel wants them, codes: a value is
@@ -44,11 +68,11 @@ type vectorBlock struct {
 }
 
 func (v *vectorSet) bytes() int {
-	if len(v.blocks) == 0 {
-		return 0
+	n := 4*(v.floats.size+cap(v.doc)+cap(v.free)) + v.bytes8.size
+	if v.coded {
+		n += 4 * inBlock * len(v.blocks)
 	}
-	b := &v.blocks[0]
-	return len(v.blocks)*(4*len(b.values)+len(b.codes)+4*len(b.units)) + 4*(cap(v.doc)+cap(v.free))
+	return n
 }
 
 // put keeps a vector for a document and returns its slot; none where it has
@@ -68,9 +92,9 @@ func (v *vectorSet) put(doc uint32, values []float32) uint32 {
 		slot = uint32(len(v.doc))
 		v.doc = append(v.doc, none)
 		if int(slot)/inBlock == len(v.blocks) {
-			b := vectorBlock{values: make([]float32, inBlock*v.dim)}
+			b := vectorBlock{values: v.floats.cut(inBlock*v.dim, len(v.blocks))}
 			if v.coded {
-				b.codes, b.units = make([]int8, inBlock*v.width), make([]float32, inBlock)
+				b.codes, b.units = v.bytes8.cut(inBlock*v.width, len(v.blocks)), make([]float32, inBlock)
 			}
 			v.blocks = append(v.blocks, b)
 		}
