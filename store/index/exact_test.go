@@ -203,7 +203,7 @@ func TestSearchIsExact(t *testing.T) {
 			}
 			for i, h := range res.Hits {
 				w := want[i]
-				off := math.Abs(h.Score-w.score) > 1e-4
+				off := math.Abs(h.Score-w.score) > tolerance()
 				if h.Memory.ID == w.m.ID {
 					off = off || math.Abs(h.Words.Own-w.field[own]) > 1e-3 || math.Abs(h.Words.Near-w.near) > 1e-3 || math.Abs(h.Words.Session-w.session) > 1e-3
 				}
