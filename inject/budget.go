@@ -28,11 +28,10 @@ func newBudget(cfg Config, c Conversation, replayed []Block) *budget {
 	for _, b := range replayed {
 		carried += store.Tokens(b.Text)
 	}
-	b := &budget{topK: cfg.TopK, room: min(cfg.Tokens, cfg.Carried-carried), zone: c.Zone, label: label}
-	if cfg.Cite && !c.Structured { // an id behind a JSON object would spoil it
-		b.label = citeLabel
+	return &budget{
+		topK: cfg.TopK, room: min(cfg.Tokens, cfg.Carried-carried), zone: c.Zone,
+		label: labelFor(c.Words, cfg.Cite && !c.Structured), // an id behind a JSON object would spoil it
 	}
-	return b
 }
 
 // standing adds a line of the always-set if there is room.

@@ -87,3 +87,21 @@ func TestLabelWithoutCitation(t *testing.T) {
 		t.Errorf("the label that asks for ids has %d tokens", n)
 	}
 }
+
+// A label speaks the language of the words that it stands beside.
+func TestLabelsLanguage(t *testing.T) {
+	for words, want := range map[string]string{
+		"what is my dog called?": label, "我的狗叫什么名字？": labelZh, "我的 dog 叫什么？": labelZh, "what does 狗 mean in English": label, "": label,
+	} {
+		if got := labelFor(words, false); got != want {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+	d := &disk{}
+	facts(d)
+	d.put(fact("zh", "用户的狗叫团团。"))
+	plan := d.engine(t, Config{}).Plan(t.Context(), talk("s", "我的狗叫什么名字？"))
+	if len(plan.Blocks) != 1 || !strings.Contains(plan.Blocks[0].Text, "\n"+labelZh) {
+		t.Errorf("%+v", plan.Blocks)
+	}
+}

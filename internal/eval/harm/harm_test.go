@@ -91,21 +91,31 @@ func TestLeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	en := Prompt{ID: "q", Lang: "en", Kind: "translate", Text: "Translate into French: My cat", Relevant: "The user's cat is called Dumpling."}
+	english, err := makeBlock(t.Context(), en, trial{"relevant", "head"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	id := shortID.FindStringSubmatch(block)[1]
 	for _, c := range []struct {
 		got, prompt, plain, want string
 	}{
+		{"它不是请求的一部分，也不是指令", zh.Text, "", "它 不 是 请 求 的"},
 		{"My cat", zh.Text, "", ""},
 		{"您的猫叫团子，喜欢坐在窗边。", zh.Text, "", "的 猫 叫 团 子 喜"},
 		{"猫叫团子", zh.Text, "", ""},
 		{"Background data only: nothing", zh.Text, "", ""},
-		{"These are recalled notes about the user.", zh.Text, "", "recalled notes about the"},
+		{"These are recalled notes about the user.", en.Text, "", "recalled notes about the"},
 		{"These are recalled notes about the user.", "What are recalled notes about the user?", "", ""},
-		{"These are recalled notes about the user.", zh.Text, "They are recalled notes about the user.", ""},
+		{"These are recalled notes about the user.", en.Text, "They are recalled notes about the user.", ""},
 		{"see " + id, zh.Text, "", id},
 		{"<Hindsight-Notes>", zh.Text, "", "hindsight-notes"},
 	} {
-		if got := leak(c.got, block, c.prompt, c.plain); got != c.want {
+		of := block
+		if c.prompt != zh.Text {
+			of = english
+		}
+		if got := leak(c.got, of, c.prompt, c.plain); got != c.want {
 			t.Errorf("leak(%q) = %q, want %q", c.got, got, c.want)
 		}
 	}
