@@ -14,14 +14,7 @@ import (
 
 // Small sessions of one owner that have gone idle share a call: what it costs
 // is mostly the prompt.
-const (
-	maxTogether = 8
-	// apart is how far the first turns of two sessions lie apart in a shared
-	// call, the last of one and the first of the next at least extract.Apart:
-	// nothing there is a neighbour of another session's, and a turn tells whose
-	// it is.
-	apart = 2 * extract.Apart
-)
+const maxTogether = 8
 
 // mates claims other jobs that can share a claimed one's call.
 func (r *Runner) mates(ctx context.Context, j store.Job) []store.Job {
@@ -85,7 +78,8 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 	return ends
 }
 
-// joined is one material of all members' events, their turns apart.
+// joined is one material of all members' events, a stride between their turns:
+// nothing there is a neighbour of another session's, and a turn tells whose it is.
 func joined(all []member) *review {
 	first := all[0].v
 	v := *first
@@ -93,7 +87,7 @@ func joined(all []member) *review {
 	for k, m := range all {
 		for _, ev := range m.v.events {
 			ev.ID = "e" + strconv.Itoa(len(v.events)+1)
-			ev.Turn += k * apart
+			ev.Turn += k * extract.Stride
 			v.events = append(v.events, ev)
 		}
 		for _, n := range m.v.injected {
@@ -114,8 +108,8 @@ func joined(all []member) *review {
 func (m member) share(found extract.Result, k int) extract.Result {
 	var out extract.Result
 	for _, c := range found.Candidates {
-		if c.Turn/apart == k {
-			c.Turn %= apart
+		if c.Turn/extract.Stride == k {
+			c.Turn %= extract.Stride
 			out.Candidates = append(out.Candidates, c)
 		}
 	}

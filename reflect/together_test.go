@@ -65,6 +65,41 @@ func TestSmallIdleSessionsShareACall(t *testing.T) {
 	}
 }
 
+// The cap on what one session teaches is each session's own.
+func TestASharedCallKeepsAsMuch(t *testing.T) {
+	var things []string
+	for i := range 18 {
+		things = append(things, fmt.Sprintf("boat%d", i))
+	}
+	h := newHouse(t, func(w http.ResponseWriter, _ int, data string) {
+		var items []string
+		for _, thing := range things {
+			items = append(items, itemOf(data, "I own a "+thing+" here", "The user owns a "+thing+" here."))
+		}
+		say(w, `{"items":[`+strings.Join(items, ",")+`],"injected":[]}`)
+	})
+	h.cfg.Workers = 1
+	for i := range 6 {
+		var says []string
+		for _, thing := range things[3*i : 3*i+3] {
+			says = append(says, "I own a "+thing+" here.", "Nice!")
+		}
+		h.talk(fmt.Sprintf("s%d", i), 1, says...)
+	}
+	h.clock.add(time.Hour)
+	h.run()
+	h.until("six jobs are done", func() bool {
+		js, err := h.Jobs(t.Context(), store.Done)
+		return err == nil && len(js) == 6
+	})
+	if h.calls() != 1 {
+		t.Errorf("%d calls", h.calls())
+	}
+	if ms, _, err := h.ScopeMemories(t.Context(), "t", ann.Scope()); err != nil || len(ms) != len(things) {
+		t.Errorf("%d memories of %d, %v", len(ms), len(things), err)
+	}
+}
+
 // What fails together is tried alone, so that one session can't keep others
 // from being reflected.
 func TestASharedCallThatFailsIsTriedAlone(t *testing.T) {

@@ -21,8 +21,12 @@ import (
 	"hindsight/store"
 )
 
-// Apart is how far the turns of two conversations lie apart that share a call.
-const Apart = 5000
+// Apart is how far the turns of two conversations lie apart that share a call: the
+// n-th of them begins at turn n times Stride.
+const (
+	Apart  = 5000
+	Stride = 2 * Apart
+)
 
 // Limits of one session.
 const (

@@ -120,8 +120,8 @@ func verdicts(raw json.RawMessage, injected []Note) []store.Verdict {
 	return out
 }
 
-// Capped keeps the most important statements of a session; what the user asked
-// for comes first.
+// Capped keeps the most important statements of a session, of each where several
+// share a call; what the user asked for comes first.
 func Capped(res Result) Result {
 	rank := slices.Clone(res.Candidates)
 	slices.SortStableFunc(rank, func(a, b Candidate) int {
@@ -133,9 +133,15 @@ func Capped(res Result) Result {
 		}
 		return cmp.Compare(b.Importance, a.Importance)
 	})
-	for _, c := range rank[min(len(rank), MaxMemories):] {
-		res.Dropped = append(res.Dropped, drop(c.Text, OverCap))
-	}
-	res.Candidates = rank[:min(len(rank), MaxMemories)]
+	kept := map[int]int{}
+	res.Candidates = slices.DeleteFunc(rank, func(c Candidate) bool {
+		session := c.Turn / Stride
+		if kept[session] == MaxMemories {
+			res.Dropped = append(res.Dropped, drop(c.Text, OverCap))
+			return true
+		}
+		kept[session]++
+		return false
+	})
 	return res
 }

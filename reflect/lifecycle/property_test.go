@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,19 +57,20 @@ type life struct {
 	*badgerdb.Store
 	t    *testing.T
 	rng  *rand.Rand
-	now  time.Time
+	at   atomic.Int64 // its clock, in nanoseconds
 	idx  *index.Index
 	all  []*said
 	jobs map[string]store.Job // by session, once delivered
 	gone map[string]time.Time // texts that a person had forgotten
 }
 
+func (l *life) time() time.Time { return time.Unix(0, l.at.Load()).UTC() }
+
 func newLife(t *testing.T, seed uint64) *life {
 	l := &life{
-		t: t, rng: rand.New(rand.NewPCG(seed, 8)), now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
-		jobs: map[string]store.Job{}, gone: map[string]time.Time{},
+		t: t, rng: rand.New(rand.NewPCG(seed, 8)), jobs: map[string]store.Job{}, gone: map[string]time.Time{},
 	}
-	st, err := badgerdb.New(badgerdb.Config{Dir: t.TempDir(), Now: func() time.Time { return l.now }, Linger: time.Millisecond})
+	st, err := badgerdb.New(badgerdb.Config{Dir: t.TempDir(), Now: l.time, Linger: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +88,14 @@ func newLife(t *testing.T, seed uint64) *life {
 
 // say adds a statement to the history, in a session of its own.
 func (l *life) say() *said {
-	l.now = l.now.Add(time.Duration(1+l.rng.IntN(90)) * time.Minute)
+	l.at.Add(int64(time.Duration(1+l.rng.IntN(90)) * time.Minute))
 	n := l.rng.IntN(len(things))
 	form, corr := strings.CutSuffix(things[n].forms[l.rng.IntN(len(things[n].forms))], "!")
 	value := things[n].values[l.rng.IntN(len(things[n].values))]
 	for strings.HasPrefix(things[n].query, "where") && wording.HasHan(form) != wording.HasHan(value) {
 		value = things[n].values[l.rng.IntN(len(things[n].values))]
 	}
-	s := &said{thing: n, value: value, text: fmt.Sprintf(form, value), corr: corr, at: l.now, session: fmt.Sprintf("s%03d", len(l.all))}
+	s := &said{thing: n, value: value, text: fmt.Sprintf(form, value), corr: corr, at: l.time(), session: fmt.Sprintf("s%03d", len(l.all))}
 	l.all = append(l.all, s)
 	return s
 }
@@ -144,7 +146,7 @@ func (l *life) deliver(s *said) {
 
 func (l *life) fit(j store.Job, s *said) store.Outcome {
 	return lifecycle.Fit(lifecycle.Input{
-		Job: j, Existing: l.memories(), Now: l.now,
+		Job: j, Existing: l.memories(), Now: l.time(),
 		Found: extract.Result{Candidates: []extract.Candidate{{
 			Type: store.UserFact, Text: s.text, Quote: s.text, By: store.ByUser, Turn: 1, Time: s.at, Importance: 0.8, Confidence: 0.9, Corrects: s.corr,
 		}}},
@@ -178,12 +180,12 @@ func (l *life) undo() {
 	if old == nil {
 		return
 	}
-	l.now = l.now.Add(time.Minute)
+	l.at.Add(int64(time.Minute))
 	if _, err := l.RestoreMemory(l.t.Context(), old.ID, 0); err != nil {
 		l.t.Fatal(err)
 	}
 	delete(l.gone, store.Fold(old.Text))
-	l.gone[store.Fold(live.Text)] = l.now
+	l.gone[store.Fold(live.Text)] = l.time()
 	for _, s := range l.all {
 		if restsOn(*live, s) {
 			s.known = false
@@ -239,7 +241,7 @@ func (l *life) check(step string) {
 		case newest == nil || len(live) != 1 || !strings.Contains(live[0], newest.value):
 			l.t.Fatalf("%s: %s: live %q, want %+v", step, thing.query, live, newest)
 		}
-		res, err := l.idx.Search(l.t.Context(), index.Query{Tenant: "t", Scopes: []store.Scope{ann.Scope()}, Terms: terms(thing.query), Now: l.now})
+		res, err := l.idx.Search(l.t.Context(), index.Query{Tenant: "t", Scopes: []store.Scope{ann.Scope()}, Terms: terms(thing.query), Now: l.time()})
 		if err != nil {
 			l.t.Fatal(err)
 		}
