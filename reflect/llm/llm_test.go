@@ -182,6 +182,22 @@ func TestLoopIsCut(t *testing.T) {
 	}
 }
 
+// A loop is noticed long before the limit; an answer of many items that are alike
+// isn't one.
+func TestLoops(t *testing.T) {
+	item := `{"type":"user_fact","text":"The user owns a boat that lies in the harbour of Porto and is painted blue every other spring","subject":"boat","scenario":"","importance":0.7,"confidence":0.9,"events":["e1"],"quote":"I own a boat"},`
+	if !loops(`{"items":[` + strings.Repeat(item, 6)) {
+		t.Error("the same item six times is no loop")
+	}
+	var alike strings.Builder
+	for i := range 40 {
+		alike.WriteString(strings.Replace(item, "boat that", fmt.Sprintf("boat number %d that", i), 1))
+	}
+	if loops(alike.String()) {
+		t.Error("forty boats are a loop")
+	}
+}
+
 func TestSilenceEndsACallAndLifeKeepsIt(t *testing.T) {
 	const silence = 150 * time.Millisecond
 	stop := make(chan struct{})

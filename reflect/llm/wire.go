@@ -94,7 +94,13 @@ func readWhole(r io.Reader, d wire, a *Answer, limit int) error {
 func readStream(r io.Reader, d wire, a *Answer, limit int) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	finished := false
+	looked := 0
 	for len(a.Text)+len(a.args) < limit {
+		if n := len(a.Text) + len(a.args); n > looked+loopStep {
+			if looked = n; loops(a.Text) || loops(a.args) {
+				break
+			}
+		}
 		line, err := in.ReadBytes('\n')
 		if data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
@@ -121,6 +127,23 @@ func readStream(r io.Reader, d wire, a *Answer, limit int) error {
 	}
 	a.Cut = true // a model that loops: what it said first may be good
 	return nil
+}
+
+// A model that loops says one thing over and over until somebody stops it, which a
+// small one does for as long as its context lasts.
+const (
+	loopStep  = 1 << 10 // bytes between two looks
+	loopPiece = 192     // bytes that are said again
+	loopTimes = 4
+)
+
+// loops says whether an answer's end has been said several times before.
+func loops(s string) bool {
+	if len(s) < loopPiece*loopTimes {
+		return false
+	}
+	at := len(s) - loopPiece
+	return strings.Count(s[:at], s[at:]) >= loopTimes-1
 }
 
 func or[T comparable](v, otherwise T) T {

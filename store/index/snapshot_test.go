@@ -355,6 +355,7 @@ func TestSnapshotsAreWrittenSeldom(t *testing.T) {
 			t.Fatal("an evicted scope wasn't kept")
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if f.kept[small.Scope] != nil {
 			t.Error("a small scope was kept")
 		}
@@ -365,6 +366,7 @@ func TestSnapshotsAreWrittenSeldom(t *testing.T) {
 			}
 			look("note", ann)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 		}
 		change(10)
 		if f.since[ann] != was {
