@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ func (g *ground) judge(it item) verdict {
 	if reason := claims(it, by, evidence); reason != "" {
 		return no(reason)
 	}
+	if (typ == store.UserFact || typ == store.EventType) && ofTheTalk.MatchString(strings.TrimSpace(it.Text)) {
+		return no(Noise)
+	}
 	v := verdict{item: it}
 	c := Candidate{
 		Type: typ, Text: strings.TrimSpace(it.Text), Subject: strings.TrimSpace(it.Subject), Scenario: strings.TrimSpace(it.Scenario),
@@ -86,6 +90,12 @@ func (g *ground) judge(it item) verdict {
 	v.candidate = &c
 	return v
 }
+
+// ofTheTalk is a statement about the conversation itself: that somebody asked,
+// greeted or tried whether it works is no fact about anybody. Small models write
+// it down of every question.
+var ofTheTalk = regexp.MustCompile(`(?i)^(?:the )?users?(?: (?:has|had|is|was|just|also))* (?:ask(?:s|ed|ing)? (?:about|for|whether|if|what|how|why|when|where|which|who)|inquir(?:es|ed|ing)|want(?:s|ed)? to know|curious|wonder(?:s|ed|ing)?|test(?:s|ed|ing) (?:whether|if)|greet(?:s|ed|ing)|thank(?:s|ed|ing))\b` +
+	`|^用户(?:刚才|刚刚|正在|在)?(?:询问|提问|问(?:了|过|及|道|起)|想知道|想了解|好奇|打招呼|问候|感谢|测试(?:一下)?(?:是否|能否))`)
 
 // screened is what an item is refused for whatever it rests on.
 func screened(it item) string {

@@ -291,3 +291,18 @@ func TestTheUsersSentenceStandsForATurnedText(t *testing.T) {
 		}
 	}
 }
+
+// That somebody asked is no fact about them.
+func TestOfTheTalk(t *testing.T) {
+	for text, is := range map[string]bool{
+		"The user asked about the difference between a fjord and a ria.": true, "The user is testing whether this works.": true,
+		"User wants to know the height of the tower.": true, "The user has asked how to bake bread.": true,
+		"用户询问小雪和大雪隔多少天。": true, "用户问了怎么防霉。": true, "用户想知道明天的天气。": true,
+		"The user asks her students to bring a lamp.": false, "The user tests pacemakers for a living.": false, "The user wants a standing desk.": false,
+		"用户的问题单放在 Jira 里。": false, "用户问题由阿槐处理。": false, "用户测试环境的端口是 5433。": false,
+	} {
+		if got := ofTheTalk.MatchString(text); got != is {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -18,7 +18,8 @@ import (
 //
 //	lowered by 0.7   an assumption, an example or fiction; what is only about now
 //	           0.8   in a message that hands a text over, or a pasted long one
-//	           0.7   an assistant's solution that nobody says worked
+//	           0.55  an assistant's word alone: a solution that nobody says worked, an
+//	                 event that no tool shows (mostly general knowledge)
 //	raised by  0.5   the user corrected something with it
 //	           0.5   a lesson or a solution after a failure that was then solved
 //	           0.4   said in another session before: a memory says the same
@@ -27,12 +28,13 @@ import (
 // What the user asked to remember has askedImportance at least, and is kept
 // whatever the threshold. The weights are set by hand so that one thing seen
 // carries a statement that the model gave 0.4 over the threshold of 0.6, and
-// one doubt carries the usual 0.8 below it.
+// one doubt carries the usual 0.8 below it; an assistant's word alone doesn't
+// reach it whatever the model gave.
 const (
 	unweighed      = 0.7
 	lowerThought   = 0.7
 	lowerHanded    = 0.8
-	lowerUntried   = 0.7
+	lowerUntried   = 0.55
 	raiseCorrected = 0.5
 	raiseSolved    = 0.5
 	raiseRepeated  = 0.4
@@ -57,7 +59,9 @@ func (g *ground) worth(it item, c Candidate, at int, cited []int) float64 {
 		}
 	}
 	solved := lesson && g.solved(cited)
-	if c.Type == store.Solution && c.By == store.ByAssistant && !solved && !g.confirmed(at) {
+	untried := c.Type == store.Solution && !solved && !g.confirmed(at)
+	unseen := c.Type == store.EventType && !slices.ContainsFunc(cited, func(i int) bool { return g.m.Events[i].Role == Tool })
+	if c.By == store.ByAssistant && (untried || unseen) {
 		m *= lowerUntried
 	}
 	left := 1 - m
