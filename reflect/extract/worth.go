@@ -16,7 +16,7 @@ import (
 //
 // with m the model's number (0.7 if it gave none) times each of the lowerings:
 //
-//	lowered by 0.7   an assumption, an example or fiction; what is only about now
+//	lowered by 0.55  an assumption, an example or fiction; what is only about now
 //	           0.8   in a message that hands a text over, or a pasted long one
 //	           0.55  an assistant's word alone: a solution that nobody says worked, an
 //	                 event that no tool shows (mostly general knowledge)
@@ -32,7 +32,7 @@ import (
 // reach it whatever the model gave.
 const (
 	unweighed      = 0.7
-	lowerThought   = 0.7
+	lowerThought   = 0.55
 	lowerHanded    = 0.8
 	lowerUntried   = 0.55
 	raiseCorrected = 0.5
