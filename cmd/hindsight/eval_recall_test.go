@@ -71,6 +71,9 @@ func TestEvalRecallPrintsTheContract(t *testing.T) {
 
 // TestEvalWithVectors goes the way of the built-in embedder once, through tune.
 func TestEvalWithVectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	t.Parallel()
 	code, out, errs := newShell(t).run("eval", "tune", "--data", evalFile(t), "--json")
 	if code != 0 {

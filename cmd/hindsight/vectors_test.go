@@ -81,6 +81,9 @@ func TestAParaphraseIsFound(t *testing.T) {
 // TestALearnedMemoryIsFoundByMeaningAtOnce asks as soon as a session is closed: its
 // memories have their vectors then.
 func TestALearnedMemoryIsFoundByMeaningAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
 	w.embedded()
 	kept, _ := w.learn("My daughter is allergic to penicillin.", "Hindsight-User: ann")
@@ -96,6 +99,9 @@ func TestALearnedMemoryIsFoundByMeaningAtOnce(t *testing.T) {
 
 // TestSearchWithoutAServerGoesByMeaning searches a directory that nobody holds.
 func TestSearchWithoutAServerGoesByMeaning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
 	w.remember("ann", tea)
 	w.embedded()
@@ -168,6 +174,9 @@ func (s *encoderServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestAnEmbedderThatFailsDegradesToWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	model, url := serveModel(t)
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url, "HINDSIGHT_RECALL_DEADLINE=400ms")
 	w.remember("ann", tea)
@@ -197,6 +206,9 @@ func TestAnEmbedderThatFailsDegradesToWords(t *testing.T) {
 
 // TestAnotherModelOnOldData is row 39: vectors of two models are never mixed.
 func TestAnotherModelOnOldData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	model, url := serveModel(t)
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url)
 	w.remember("ann", tea)
@@ -245,6 +257,9 @@ func (w *world) reembed() {
 
 // TestReembedWithoutAServer lets the command open the directory itself.
 func TestReembedWithoutAServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	_, url := serveModel(t)
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=a-model", "HINDSIGHT_EMBEDDING_API_BASE="+url)
 	w.remember("ann", tea)
@@ -258,6 +273,9 @@ func TestReembedWithoutAServer(t *testing.T) {
 
 // TestTheInterfaceOfLastTime is row 61, through the front door and with vectors.
 func TestTheInterfaceOfLastTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	t.Parallel()
 	for _, embedder := range []string{"none", "builtin"} {
 		w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", "HINDSIGHT_EMBEDDER="+embedder)
@@ -274,6 +292,9 @@ func TestTheInterfaceOfLastTime(t *testing.T) {
 
 // A replay shows what an embedder would change, without one vector in the store.
 func TestReplayWithAnotherEmbedder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the encoder takes seconds: make test has it")
+	}
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=none")
 	w.remember("ann", tea)
