@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"hindsight/internal/bench"
+	"hindsight/store/badgerdb"
 )
 
 type benchRecallCmd struct {
@@ -106,7 +107,9 @@ func (cmd *benchRecallCmd) users() int {
 func (cmd *benchRecallCmd) firsts(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "large")
 	fmt.Fprintf(os.Stderr, "\rfilling %d scopes of %d memories   ", cmd.users(), cmd.Memories)
-	if err := fillScopes(ctx, dir, cmd.users(), cmd.Memories, cmd.Embedder); err != nil {
+	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
+		return fillScopes(ctx, st, cmd.users(), cmd.Memories, cmd.Embedder)
+	}); err != nil {
 		return err
 	}
 	if cmd.Starts > 0 {
@@ -207,7 +210,9 @@ func (cmd *benchRecallCmd) idle(ctx context.Context, b *benchStack, dir string, 
 func (cmd *benchRecallCmd) touch(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "many")
 	fmt.Fprintf(os.Stderr, "\rfilling %d scopes of %d memories   ", cmd.Scopes, cmd.Each)
-	if err := fillScopes(ctx, dir, cmd.Scopes, cmd.Each, "none"); err != nil {
+	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
+		return fillScopes(ctx, st, cmd.Scopes, cmd.Each, "none")
+	}); err != nil {
 		return err
 	}
 	words := *b

@@ -39,22 +39,11 @@ func scopeMemories(user, n int) []store.Memory {
 	return out
 }
 
-// fillScopes makes a data directory with so many scopes of so many memories each,
+// fillScopes gives a data directory so many scopes of so many memories each,
 // with vectors, and as a server leaves it that has been asked about all of them. Only
 // the first memories are embedded, which would take minutes for all: the others get
 // their vectors, in turn.
-func fillScopes(ctx context.Context, dir string, scopes, each int, embedder string) error {
-	st, err := badgerdb.New(badgerdb.Config{Dir: dir})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- st.Run(ctx) }()
-	defer func() { cancel(); _ = <-done }()
-	if err := st.Ready(ctx); err != nil {
-		return err
-	}
+func fillScopes(ctx context.Context, st *badgerdb.Store, scopes, each int, embedder string) error {
 	var values [][]float32
 	if embedder != "none" {
 		first, err := st.PutMemories(ctx, scopeMemories(0, min(each, 300)))

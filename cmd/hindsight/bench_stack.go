@@ -56,7 +56,9 @@ func startBench(ctx context.Context, memories int, embedder string) (_ *benchSta
 	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
 		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
 	}
-	if err := fillBench(ctx, filepath.Join(b.dir, "filled"), memories, embedder); err != nil {
+	if err := onStore(ctx, filepath.Join(b.dir, "filled"), func(ctx context.Context, st *badgerdb.Store) error {
+		return fillBench(ctx, st, memories, embedder)
+	}); err != nil {
 		return nil, err
 	}
 	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
@@ -221,8 +223,8 @@ func (b *benchStack) stop() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// fillBench writes the memories that recall will look through.
-func fillBench(ctx context.Context, dir string, n int, embedder string) error {
+// onStore opens the store of a data directory, does something with it, and closes it.
+func onStore(ctx context.Context, dir string, do func(context.Context, *badgerdb.Store) error) error {
 	st, err := badgerdb.New(badgerdb.Config{Dir: dir})
 	if err != nil {
 		return err
@@ -234,6 +236,11 @@ func fillBench(ctx context.Context, dir string, n int, embedder string) error {
 	if err := st.Ready(ctx); err != nil {
 		return err
 	}
+	return do(ctx, st)
+}
+
+// fillBench writes the memories that recall will look through.
+func fillBench(ctx context.Context, st *badgerdb.Store, n int, embedder string) error {
 	for i := range n {
 		text := fmt.Sprintf("The %s service in %s listens on port %d and is restarted by script %d.",
 			bench.Things[i%len(bench.Things)], bench.Places[i/len(bench.Things)%len(bench.Places)], 1024+i, i)
