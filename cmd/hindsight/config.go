@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hindsight/inject"
+	"hindsight/proxy/admin"
 	"hindsight/proxy/session/clients"
 	"hindsight/reflect/lifecycle"
 	"hindsight/store"
@@ -32,6 +33,7 @@ type Config struct {
 	Zone          *time.Location
 	Now           func() time.Time // nil: time.Now
 	Log           LogConfig
+	Effective     []admin.Setting // all of it for people, without secrets
 }
 
 // UpstreamConfig is for the proxy: where requests go and what is let in.
@@ -266,5 +268,6 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 	d.notYet(s)
 	d.together(s, c, serve)
 	c.Identity.Implied = alone(c.Listen, env)
+	c.Effective = s.effective()
 	return c
 }

@@ -24,6 +24,7 @@ type memoriesCmd struct {
 	History memoriesHistory `cmd:"" help:"Show every revision of a memory."`
 	Stats   memoriesStats   `cmd:"" help:"Show figures: what is kept, what came of it."`
 	Chain   memoriesChain   `cmd:"" help:"Show what a memory replaced and what replaced it."`
+	Why     memoriesWhy     `cmd:"" help:"Say why an answer was given its memories, and why not the others."`
 
 	Consolidate memoriesConsolidate `cmd:"" help:"Make one memory of the episodic ones of each subject."`
 	Undo        memoriesUndo        `cmd:"" help:"Undo the consolidation that made a memory."`

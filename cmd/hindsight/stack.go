@@ -135,6 +135,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Shares:   sharesOf(cfg.Grants),
+		Settings: cfg.Effective,
 		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Now: cfg.Now, Log: s.log,
 	})
 	s.metrics = admin.Metrics(reg)

@@ -130,6 +130,11 @@ type Config struct {
 	// degraded or off) with the reason.
 	Ready func() (ready bool, memory, reason string)
 
+	// Links may be nil: nobody is let into the console.
+	Links Links
+	// Settings are those in force, without secrets.
+	Settings []Setting
+
 	// Shares are the scopes that grants open to others than their owner, by
 	// tenant: memories may be promoted there.
 	Shares map[string][]store.Scope

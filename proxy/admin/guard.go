@@ -16,11 +16,11 @@ import (
 type guard struct {
 	token *tokenSource
 	hosts []string
-	fails *limiter
+	fails *Limiter
 }
 
 func newGuard(cfg Config) *guard {
-	g := &guard{token: newTokenSource(cfg.Token, cfg.TokenFile), fails: newLimiter(cfg.Now)}
+	g := &guard{token: newTokenSource(cfg.Token, cfg.TokenFile), fails: NewLimiter(cfg.Now)}
 	for _, h := range cfg.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
@@ -41,18 +41,15 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 
 // check returns the problem of a request that may not pass.
 func (g *guard) check(w http.ResponseWriter, r *http.Request) *Problem {
-	if !g.hostAllowed(r.Host) {
-		return problem(http.StatusForbidden, "Call it by a loopback name, or add the name to HINDSIGHT_ADMIN_HOSTS.", "this port doesn't answer to the Host %q", r.Host)
-	}
-	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
-		return problem(http.StatusForbidden, "Call it from its own pages or without a browser.", "the Origin %q isn't this server", origin)
+	if p := g.place(r); p != nil {
+		return p
 	}
 	sum, err := g.token.get()
 	if err != nil {
 		return problem(http.StatusServiceUnavailable, "Make the data directory writable, or set HINDSIGHT_ADMIN_TOKEN.", "there is no admin token: it can't be written to the data directory")
 	}
-	peer := peerOf(r)
-	if wait := g.fails.wait(peer); wait > 0 {
+	peer := PeerOf(r)
+	if wait := g.fails.Wait(peer); wait > 0 {
 		seconds := strconv.Itoa(int(wait.Seconds()) + 1)
 		w.Header().Set("Retry-After", seconds)
 		return problem(http.StatusTooManyRequests, "Wait "+seconds+" seconds.", "too many wrong tokens from %s", peer)
@@ -66,8 +63,20 @@ func (g *guard) check(w http.ResponseWriter, r *http.Request) *Problem {
 	if shown == "" {
 		return problem(http.StatusUnauthorized, next, "there is no bearer token")
 	}
-	g.fails.failed(peer)
+	g.fails.Failed(peer)
 	return problem(http.StatusUnauthorized, next, "the bearer token is wrong")
+}
+
+// place returns the problem of a request that was sent to another name, or by a
+// page of another server.
+func (g *guard) place(r *http.Request) *Problem {
+	if !g.hostAllowed(r.Host) {
+		return problem(http.StatusForbidden, "Call it by a loopback name, or add the name to HINDSIGHT_ADMIN_HOSTS.", "this port doesn't answer to the Host %q", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
+		return problem(http.StatusForbidden, "Call it from its own pages or without a browser.", "the Origin %q isn't this server", origin)
+	}
+	return nil
 }
 
 func bearer(header string) (string, bool) {
@@ -75,7 +84,8 @@ func bearer(header string) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "bearer")
 }
 
-func peerOf(r *http.Request) string {
+// PeerOf is the address that a request comes from, without its port.
+func PeerOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

@@ -109,9 +109,9 @@ func TestWrongTokensAreSlowedDown(t *testing.T) {
 
 func TestLimiterForgetsPeers(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	l := newLimiter(func() time.Time { return now })
+	l := NewLimiter(func() time.Time { return now })
 	for i := range 3 * maxPeers {
-		l.failed(string(rune(i)))
+		l.Failed(string(rune(i)))
 		if len(l.clear) > maxPeers {
 			t.Fatalf("%d peers are remembered", len(l.clear))
 		}

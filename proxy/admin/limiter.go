@@ -11,9 +11,9 @@ const (
 	maxPeers  = 1024        // peers that are remembered
 )
 
-// limiter bounds how fast a peer can try tokens. A peer that tries too fast is
+// Limiter bounds how fast a peer can try tokens. A peer that tries too fast is
 // refused whatever it shows; the owner's socket stays open.
-type limiter struct {
+type Limiter struct {
 	now func() time.Time
 	mu  sync.Mutex
 	// clear holds, for each peer, when all its failures are forgiven: each one
@@ -21,12 +21,13 @@ type limiter struct {
 	clear map[string]time.Time
 }
 
-func newLimiter(now func() time.Time) *limiter {
-	return &limiter{now: now, clear: map[string]time.Time{}}
+// NewLimiter is one that nobody has failed yet.
+func NewLimiter(now func() time.Time) *Limiter {
+	return &Limiter{now: now, clear: map[string]time.Time{}}
 }
 
-// wait is how long a peer must wait before it may try again; 0: not at all.
-func (l *limiter) wait(peer string) time.Duration {
+// Wait is how long a peer must wait before it may try again; 0: not at all.
+func (l *Limiter) Wait(peer string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at, known := l.clear[peer]
@@ -36,8 +37,8 @@ func (l *limiter) wait(peer string) time.Duration {
 	return max(0, at.Add(-(maxFails-1)*failEvery).Sub(l.now()))
 }
 
-// failed notes a wrong token.
-func (l *limiter) failed(peer string) {
+// Failed notes a wrong token.
+func (l *Limiter) Failed(peer string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()

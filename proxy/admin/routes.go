@@ -46,6 +46,8 @@ func (a *API) build() http.Handler {
 	a.reflections(api)
 	a.tenants(api)
 	a.embedding(api)
+	a.links(api)
+	a.settings(api)
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
 	}

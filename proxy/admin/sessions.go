@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"hindsight/proxy/admin/explain"
 	"hindsight/store"
 )
 
@@ -191,10 +192,17 @@ func (a *API) getSession(ctx context.Context, in *SessionPath) (*sessionOutput, 
 }
 
 type whyInput struct {
-	ID string `path:"id" maxLength:"64" doc:"The Hindsight-Exchange header of the answer."`
+	ID     string `path:"id" maxLength:"64" doc:"The Hindsight-Exchange header of the answer."`
+	Accept string `header:"Accept-Language" maxLength:"1000" doc:"The language of the story: English or Chinese."`
 }
 
-type whyOutput struct{ Body store.Why }
+// Reasons is what recall considered for an exchange, and the same in words.
+type Reasons struct {
+	store.Why
+	Story explain.Story `json:"story" doc:"The same for people, in English or Chinese by Accept-Language."`
+}
+
+type whyOutput struct{ Body Reasons }
 
 func (a *API) why(ctx context.Context, in *whyInput) (*whyOutput, error) {
 	a.settled(ctx)
@@ -205,5 +213,5 @@ func (a *API) why(ctx context.Context, in *whyInput) (*whyOutput, error) {
 	if w.Considered == nil {
 		w.Considered = []store.Candidate{}
 	}
-	return &whyOutput{Body: w}, nil
+	return &whyOutput{Reasons{Why: w, Story: explain.Tell(&w, explain.Preferred(in.Accept))}}, nil
 }
