@@ -116,6 +116,9 @@ type Memory struct {
 	// thing only the last by [Order] holds. Not part of the contract; the
 	// management API leaves it out.
 	About string `json:"about,omitempty"`
+	// Life is what lets two forms of the memory be merged, see [Merged]. Its store
+	// keeps it; the management API leaves it out.
+	Life Life `json:"life,omitzero" hidden:"true"`
 }
 
 // Change says what made a memory's present revision.

@@ -126,7 +126,7 @@ func (a *API) one(what string, m store.Memory, err error) (*memoryOutput, error)
 
 // view is a memory as the contract has it: lists and maps are never null.
 func view(m store.Memory) store.Memory {
-	m.About = ""
+	m.About, m.Life = "", store.Life{}
 	if m.Evidence == nil {
 		m.Evidence = []store.Evidence{}
 	}
