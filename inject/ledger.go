@@ -98,6 +98,22 @@ func (l *ledger) open(ctx context.Context, o store.Owner, session string) (*sess
 	return s, nil
 }
 
+// Renew has a session's blocks read again at their next use: another process has
+// served it, and what it put there is in the store now. Blocks that are known
+// stay as they are.
+func (e *Engine) Renew(o store.Owner, session string) {
+	e.ledger.mu.Lock()
+	elem, ok := e.ledger.sessions[sessionKey{o, session}]
+	e.ledger.mu.Unlock()
+	if !ok {
+		return
+	}
+	s := elem.Value.(*sessionLedger)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded = false
+}
+
 func (s *sessionLedger) isLoaded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

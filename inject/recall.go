@@ -33,7 +33,9 @@ func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessi
 			p.Degraded = degradedWords
 			e.metrics.degraded.Inc()
 		}
-		cands, err = e.candidates(ctx, c, q, v)
+		var lacks string
+		cands, lacks, err = e.candidates(ctx, c, q, v)
+		p.Degraded = worse(p.Degraded, lacks)
 	}
 	if err != nil {
 		e.log.Debug("recall ended early", "err", err)
@@ -53,10 +55,10 @@ func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessi
 }
 
 // candidates are the ranked memories with their gate values; their verdict is
-// `gate` where they don't pass.
-func (e *Engine) candidates(ctx context.Context, c Conversation, q query, v []float32) ([]candidate, error) {
+// `gate` where they don't pass. lacks is a word for what the search lacked.
+func (e *Engine) candidates(ctx context.Context, c Conversation, q query, v []float32) (cands []candidate, lacks string, err error) {
 	if q.idle || len(q.terms) == 0 && len(v) == 0 {
-		return nil, ctx.Err()
+		return nil, "", ctx.Err()
 	}
 	scopes, _ := e.scopes(c.Owner)
 	return e.ranked(ctx, index.Query{Tenant: c.Owner.Tenant, Scopes: scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: c.Now, Keep: keep(c)}, q, e.models.bounds(e.cfg, c.Model).Gate)

@@ -65,10 +65,11 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		return out, nil
 	}
 	ask.Keep = r.keeps
-	found, err := e.ranked(ctx, ask, q, e.cfg.Gate)
+	found, lacks, err := e.ranked(ctx, ask, q, e.cfg.Gate)
 	if err != nil {
 		return out, err
 	}
+	out.Degraded = worse(out.Degraded, lacks)
 	for _, c := range found[:min(r.TopK, len(found))] {
 		out.Results = append(out.Results, Scored{Memory: *c.hit.Memory, Score: c.final, Parts: c.parts()})
 	}
@@ -76,7 +77,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		return out, nil
 	}
 	ask.Keep = nil
-	all, err := e.ranked(ctx, ask, q, e.cfg.Gate)
+	all, _, err := e.ranked(ctx, ask, q, e.cfg.Gate)
 	if err != nil {
 		return out, err
 	}
@@ -88,14 +89,25 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	return out, nil
 }
 
-func (e *Engine) ranked(ctx context.Context, ask index.Query, q query, strict float64) ([]candidate, error) {
+// ranked are the candidates with their gate values, and a word for what the
+// search lacked.
+func (e *Engine) ranked(ctx context.Context, ask index.Query, q query, strict float64) (cands []candidate, lacks string, err error) {
 	res, err := e.src.Search(ctx, ask)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, "", fmt.Errorf("search: %w", err)
 	}
-	cands := rank(res.Hits, e.cfg.Ranking, q, ask.Now)
+	cands = rank(res.Hits, e.cfg.Ranking, q, ask.Now)
 	gate(newJudge(q, res, e.against(q, ask.Vector)), cands, strict)
-	return cands, nil
+	return cands, res.Degraded, nil
+}
+
+// worse is the word that says more of two: that memories come from an old copy
+// outweighs how they were found in it.
+func worse(a, b string) string {
+	if b != "" {
+		return b
+	}
+	return a
 }
 
 // filters says whether there is anything that a filter could keep out.

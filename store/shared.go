@@ -68,7 +68,9 @@ type RecordQuery struct {
 	// Since selects what was written at or after this moment, by the shared
 	// store's own time.
 	Since time.Time
-	Limit int // 0 means 1,000; at most 10,000
+	// Pending selects exchanges whose events no reflection has worked.
+	Pending bool
+	Limit   int // 0 means 1,000; at most 10,000
 }
 
 // Shipment is one change that waits to be delivered to the shared store: the

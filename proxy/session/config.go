@@ -37,6 +37,10 @@ type Config struct {
 	// it brings and that never passed through us.
 	AdoptHistory bool
 
+	// Others are asked about conversations whose newest turn isn't known here;
+	// nil: this process is alone.
+	Others Others
+
 	Zone     *time.Location   // of users who send none; nil means UTC
 	Idle     time.Duration    // a session without requests for so long isn't open; default 10 min
 	Sessions int              // sessions held in memory; default 4096

@@ -32,6 +32,11 @@ func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals,
 	}
 	k.mu.Unlock()
 
+	if k.cfg.Others != nil && a == nil {
+		if err := k.consult(ctx, t, sig, r); err != nil {
+			return err
+		}
+	}
 	l, how, err := k.find(ctx, t, sig, r)
 	if err == nil && how == bySignal {
 		k.inSession(t, in, l, r)

@@ -102,6 +102,8 @@ type Result struct {
 	Hits []Hit
 	Docs int
 	DF   []int
+	// Degraded is a word for what the result lacks, empty where it lacks nothing.
+	Degraded string
 }
 
 // Search finds the best memories. An error means that a scope could
