@@ -39,6 +39,7 @@ type commands struct {
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`
+	Health   healthCmd   `cmd:"" help:"Ask whether requests can be forwarded, for health checks."`
 	Bench    benchCmd    `cmd:"" help:"Measure speed, beside what else there is."`
 	Replay   replayCmd   `cmd:"" help:"Ask again what was asked, at other settings, and show what would be injected."`
 	Eval     evalCmd     `cmd:"" help:"Check what is remembered, on data of yours."`
