@@ -51,6 +51,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			m.requests[i][class] = requests.WithLabelValues(route, code)
 		}
 	}
+	m.failOpens.WithLabelValues("panic") // from the start: its first is an alert
 	if reg != nil {
 		reg.MustRegister(requests, m.failOpens, m.added, m.cleanRetries, m.inflight, m.gone, m.prompt, m.cached, m.completion)
 	}

@@ -32,6 +32,12 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 		free: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "hindsight_store_free_bytes", Help: "Free space under the data directory."}),
 	}
+	// From the start, so that the first drop is an increase too.
+	for _, kind := range []string{itemBegin, itemFinish, itemLedger, itemWhy} {
+		for _, reason := range []string{dropFull, dropOff, dropSpace, dropOther} {
+			m.dropped.WithLabelValues(kind, reason)
+		}
+	}
 	if reg == nil {
 		return m, nil
 	}
