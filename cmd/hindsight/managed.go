@@ -61,3 +61,13 @@ func aboutOf(m *store.Memory) string {
 	}
 	return extract.Thing(m.Text)
 }
+
+// ImportMemories implements admin.Importer.
+func (m managed) ImportMemories(ctx context.Context, ms []store.Memory) ([]store.Imported, error) {
+	for i := range ms {
+		if ms[i].State == "" || ms[i].State == store.Active {
+			ms[i].About = aboutOf(&ms[i])
+		}
+	}
+	return m.counted.ImportMemories(ctx, ms)
+}

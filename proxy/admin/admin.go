@@ -96,6 +96,7 @@ type Store interface {
 	Archive
 	Promoter
 	Counter
+	Importer
 	Tenants
 	Sessions
 	Journal

@@ -26,6 +26,7 @@ func TestDocumentDescribesEveryCall(t *testing.T) {
 		{"post", "/api/v1/memories/{id}/restore"}, {"post", "/api/v1/memories/{id}/verify"},
 		{"get", "/api/v1/sessions"}, {"get", "/api/v1/sessions/{id}"}, {"post", "/api/v1/sessions/{id}/close"}, {"post", "/api/v1/sessions/{id}/events"}, {"post", "/api/v1/sessions/{id}/preview"},
 		{"get", "/api/v1/exchanges/{id}/why"}, {"get", "/api/v1/reflections"}, {"post", "/api/v1/reflections/{id}/retry"},
+		{"get", "/api/v1/export"}, {"post", "/api/v1/import"}, {"post", "/api/v1/memories/consolidate"},
 	} {
 		item, _ := paths[call[1]].(map[string]any)
 		op, _ := item[call[0]].(map[string]any)

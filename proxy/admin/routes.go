@@ -48,6 +48,7 @@ func (a *API) build() http.Handler {
 	a.embedding(api)
 	a.links(api)
 	a.settings(api)
+	a.copying(api)
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
 	}

@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"hindsight/store"
+)
+
+// lines makes a call with or without lines and returns the answer's body.
+func (r *rig) lines(want int, method, path, body string) string {
+	r.t.Helper()
+	req := httptest.NewRequest(method, path, strings.NewReader(body))
+	req.Host = "localhost:8081"
+	req.Header.Set("Authorization", "Bearer 0123456789abcdef")
+	req.Header.Set("Content-Type", ndjson)
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	if w.Code != want {
+		r.t.Fatalf("%s %s: status %d, want %d: %s", method, path, w.Code, want, w.Body)
+	}
+	return w.Body.String()
+}
+
+func (r *rig) importing(path, body string) (rep ImportReport) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(r.lines(200, "POST", path, body)), &rep); err != nil {
+		r.t.Fatal(err)
+	}
+	return rep
+}
+
+// TestExportAndImport takes everything of a scope out of one store and into
+// another, twice.
+func TestExportAndImport(t *testing.T) {
+	from := newRig(t, alone())
+	ann := store.Owner{Tenant: "default", User: "ann"}
+	from.talk(ann, "s1", "chat 1", "Where do I live?")
+	one := from.must(201, "POST", "/api/v1/memories", `{"scope":"user:ann","text":"Lives in Oslo.","type":"user_fact"}`)
+	from.must(200, "PATCH", "/api/v1/memories/"+one["id"].(string), `{"text":"Lives in Bergen."}`)
+	from.must(201, "POST", "/api/v1/memories", `{"scope":"user:ann/agent:coder","text":"Run make first.","type":"solution"}`)
+	gone := from.must(201, "POST", "/api/v1/memories", `{"scope":"user:ann","text":"Owns a boat.","type":"user_fact"}`)
+	from.must(200, "DELETE", "/api/v1/memories/"+gone["id"].(string), "")
+	from.must(201, "POST", "/api/v1/memories", `{"scope":"user:annabel","text":"Is somebody else.","type":"user_fact"}`)
+
+	file := from.lines(200, "GET", "/api/v1/export?scope=user:ann", "")
+	if n := strings.Count(file, "\n"); n != 3 || strings.Contains(file, "somebody") || strings.Contains(file, "kind") {
+		t.Errorf("an export of %d lines: %s", n, file)
+	}
+	all := from.lines(200, "GET", "/api/v1/export?scope=user:ann&everything=true", "")
+	for _, w := range []string{"Lives in Oslo.", `"kind":"revision"`, `"kind":"session"`, "Where do I live?"} {
+		if !strings.Contains(all, w) {
+			t.Errorf("everything has no %s: %s", w, all)
+		}
+	}
+	from.must(422, "GET", "/api/v1/export?scope=ann", "")
+
+	to := newRig(t, alone())
+	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 3 || rep.Wrong != 0 || rep.Skipped != strings.Count(all, `"kind"`) || rep.Tenant != "new" {
+		t.Errorf("imported: %+v", rep)
+	}
+	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 0 || rep.Known != 3 {
+		t.Errorf("imported again: %+v", rep)
+	}
+	if again := to.lines(200, "GET", "/api/v1/export?tenant=new&scope=user:ann", ""); strings.Count(again, "\n") != 3 || !strings.Contains(again, `"state":"archived"`) {
+		t.Errorf("exported again: %s", again)
+	}
+}
+
+// TestImportReportsLineByLine: bad lines are named, the rest goes in.
+func TestImportReportsLineByLine(t *testing.T) {
+	r := newRig(t, alone())
+	file := strings.Join([]string{
+		"\ufeff" + `{"text":"Likes tea.","type":"preference"}`,
+		``,
+		`{"text":"Likes tea!","type":"preference","metadata":{"from":"elsewhere"}}`,
+		`not JSON`,
+		`{"text":"x1","type":"noise"}`,
+		`{"text":" ","type":"event"}`,
+		`{"text":"x2","type":"event","scope":"ann"}`,
+		`{"text":"x3","type":"event","importance":7}`,
+		`{"text":"x4","type":"event","state":"lost"}`,
+		`{"kind":"session"}`,
+		`[1]`,
+		`{"text":"平时喝乌龙茶","type":"preference","scope":"user:ann"}`,
+	}, "\r\n")
+	rep := r.importing("/api/v1/import", file)
+	if rep.Added != 2 || rep.Known != 1 || rep.Skipped != 1 || rep.Wrong != 7 || rep.Tenant != "default" {
+		t.Errorf("%+v", rep)
+	}
+	reasons := map[int]string{}
+	for _, l := range rep.Lines {
+		reasons[l.Line] = l.Result + " " + l.Reason
+	}
+	for line, want := range map[int]string{1: "added", 3: "known", 4: "JSON", 5: "type", 6: "text", 7: "scope", 8: "importance", 9: "state", 11: "JSON", 12: "added"} {
+		if !strings.Contains(reasons[line], want) {
+			t.Errorf("line %d: %q, want %q", line, reasons[line], want)
+		}
+	}
+	page := r.must(200, "GET", "/api/v1/memories", "")["memories"].([]any)
+	if len(page) != 2 || page[1].(map[string]any)["importance"] != 0.7 {
+		t.Errorf("listed: %v", page)
+	}
+}
