@@ -55,16 +55,18 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer stop()
 	sides := []*reflectBench{{Name: "no session ends", idle: "24h"}, {Name: "reflection at full load", idle: "1s"}}
+	shown := a.long("rounds", 2*c.Rounds)
+	defer shown.end()
 	for round := range c.Rounds {
 		for i := range sides {
 			side := sides[(i+round)%2] // neither is always the first
-			fmt.Fprintf(a.err, "\rround %d of %d: %s%30s", round+1, c.Rounds, side.Name, "")
 			if err := c.measure(ctx, b, side, model); err != nil {
 				return err
 			}
+			shown.at(2*round + i + 1)
 		}
 	}
-	fmt.Fprintf(a.err, "\r%60s\r", "")
+	shown.end()
 	rows := make([][]string, len(sides))
 	for i, s := range sides {
 		s.P50, s.P99, s.PerSec = bench.Figures(s.results)

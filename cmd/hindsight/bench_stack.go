@@ -260,5 +260,5 @@ func embedBench(ctx context.Context, st *badgerdb.Store, embedder string) error 
 	if err != nil || v == nil {
 		return err
 	}
-	return v.fill(ctx, os.Stderr)
+	return v.fill(ctx, nil)
 }

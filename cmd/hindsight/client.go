@@ -29,31 +29,26 @@ type client struct {
 // decoded into answer, where not nil. It returns the answer's bytes;
 // every status from 400 on is an error that says what to do.
 func (c *client) do(ctx context.Context, method, path string, query url.Values, body, answer any) ([]byte, error) {
-	u := c.base + path
-	if len(query) > 0 {
-		u += "?" + query.Encode()
-	}
-	var send io.Reader
+	var send []byte
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if send, err = json.Marshal(body); err != nil {
 			return nil, fmt.Errorf("encode the request: %w", err)
 		}
-		send = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u, send)
+	return c.exchange(ctx, method, path, query, "application/json", send, answer)
+}
+
+// sendLines is do for a body of lines.
+func (c *client) sendLines(ctx context.Context, path string, query url.Values, lines []byte, answer any) error {
+	_, err := c.exchange(ctx, http.MethodPost, path, query, "application/x-ndjson", lines, answer)
+	return err
+}
+
+func (c *client) exchange(ctx context.Context, method, path string, query url.Values, kind string, body []byte, answer any) ([]byte, error) {
+	resp, err := c.send(ctx, method, path, query, kind, body)
 	if err != nil {
-		return nil, &failure{wrong: fmt.Sprintf("%s isn't an address: %v", c.where, err), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -69,6 +64,50 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 		}
 	}
 	return raw, nil
+}
+
+// stream makes one call whose answer is read as it comes. Close it.
+func (c *client) stream(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
+	resp, err := c.send(ctx, method, path, query, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 400 {
+		return resp.Body, nil
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return nil, c.refused(resp, raw)
+}
+
+// send sends a request; a nil body is none.
+func (c *client) send(ctx context.Context, method, path string, query url.Values, kind string, body []byte) (*http.Response, error) {
+	u := c.base + path
+	if len(query) > 0 {
+		u += "?" + query.Encode()
+	}
+	var send io.Reader
+	if body != nil {
+		send = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u, send)
+	if err != nil {
+		return nil, &failure{wrong: fmt.Sprintf("%s isn't an address: %v", c.where, err), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", kind)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return resp, nil
 }
 
 // unreachable says that nobody answered.
@@ -98,7 +137,7 @@ func (c *client) refused(resp *http.Response, raw []byte) error {
 			next:  "Give the server's own token with --admin-token-file or HINDSIGHT_ADMIN_TOKEN; it stands in the file admin-token of its data directory (--data-dir).",
 		}
 	}
-	return &failure{wrong: p.Detail, next: p.Next}
+	return &failure{wrong: p.Detail, next: p.Next, status: resp.StatusCode}
 }
 
 // stranger says that something else answered.

@@ -93,7 +93,7 @@ func openRecallBench(ctx context.Context, a *app, files []string, sessions int, 
 		return nil, err
 	}
 	if v != nil {
-		if err := v.fill(ctx, a.err); err != nil {
+		if err := v.fill(ctx, a.long("embedding", 0)); err != nil {
 			return nil, err
 		}
 		b.embedder = newAsked(v.model, sweep)

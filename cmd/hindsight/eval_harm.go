@@ -29,11 +29,12 @@ func (c *evalHarmCmd) Run(ctx context.Context, a *app) error {
 			prompts = append(prompts, p)
 		}
 	}
+	shown := a.long("prompts", len(prompts))
 	rep, err := harm.Run(ctx, harm.Endpoint{URL: c.Endpoint, Key: a.env.get("LLM_API_KEY"), Client: &http.Client{Timeout: c.Timeout}}, harm.Options{
 		Model: c.Model, Prompts: prompts, Parallel: c.Parallel,
-		Done: func(n int) { fmt.Fprintf(a.err, "\r%d of %d prompts", n, len(prompts)) },
+		Done: shown.at,
 	})
-	fmt.Fprintln(a.err)
+	shown.end()
 	if err != nil {
 		return err
 	}

@@ -68,10 +68,9 @@ func (c *evalReflectCmd) Run(ctx context.Context, a *app) error {
 	if err := st.store.Ready(ctx); err != nil {
 		return err
 	}
-	rep, err := reflecteval.Measure(ctx, cfg.Reflect.Model, chosen, c.Parallel, reflecting{st}, func(n int) {
-		fmt.Fprintf(a.err, "\r%d of %d cases", n, len(chosen))
-	})
-	fmt.Fprintln(a.err)
+	shown := a.long("cases", len(chosen))
+	rep, err := reflecteval.Measure(ctx, cfg.Reflect.Model, chosen, c.Parallel, reflecting{st}, shown.at)
+	shown.end()
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ type commands struct {
 	Sessions sessionsCmd `cmd:"" help:"Look at conversations, and close them."`
 	Reflect  reflectCmd  `cmd:"" help:"Reflect on a session now, or show what that would make of it."`
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
+	Import   importCmd   `cmd:"" help:"Take in memories and conversations: an export, mem0's, ChatGPT's, logs of OpenAI messages."`
+	Export   exportCmd   `cmd:"" help:"Write everything of a scope to a file: memories, their history, conversations."`
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`
 	Health   healthCmd   `cmd:"" help:"Ask whether requests can be forwarded, for health checks."`
@@ -58,6 +60,9 @@ type app struct {
 	json   bool
 	color  bool // whether out shows colours
 	width  int  // columns of out; 0: no terminal
+
+	errWidth int       // columns of err; 0: no terminal
+	in       io.Reader // nil: nobody can be asked
 }
 
 func main() {
@@ -70,6 +75,12 @@ func main() {
 	}
 	if isatty.IsTerminal(os.Stdout.Fd()) && os.Getenv("TERM") != "dumb" {
 		a.color, a.width = os.Getenv("NO_COLOR") == "", columns(os.Stdout)
+	}
+	if isatty.IsTerminal(os.Stderr.Fd()) && os.Getenv("TERM") != "dumb" {
+		a.errWidth = columns(os.Stderr)
+		if isatty.IsTerminal(os.Stdin.Fd()) {
+			a.in = os.Stdin
+		}
 	}
 	code := run(ctx, a, os.Args[1:])
 	stop()
@@ -165,6 +176,8 @@ type failure struct {
 	wrong string
 	next  string
 	code  int // 0: exitFailed
+
+	status int // of the management API's answer, where that is the failure
 }
 
 func (f *failure) Error() string {

@@ -27,8 +27,11 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	if _, err := cl.do(ctx, http.MethodPost, embeddingPath+"/renew", nil, nil, &p); err != nil {
 		return err
 	}
+	shown := a.long("embedding with "+p.Embedder, p.Memories)
+	defer shown.end()
 	for p.Embedded < p.Memories || p.Reason != "" {
-		a.progress("%s: %d of %d memories embedded", p.Embedder, p.Embedded, p.Memories)
+		shown.of(p.Memories)
+		shown.at(p.Embedded)
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():
@@ -42,16 +45,9 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 			return err
 		}
 	}
+	shown.end()
 	if a.json {
 		return a.printJSON(p)
 	}
-	a.progress("")
 	return a.say("All %d memories are embedded with %s.", p.Memories, p.Embedder)
-}
-
-// progress writes over the last line of a terminal; elsewhere nothing is shown.
-func (a *app) progress(format string, args ...any) {
-	if a.width > 0 && !a.json {
-		fmt.Fprintf(a.err, "\r\x1b[K"+format, args...)
-	}
 }

@@ -93,10 +93,12 @@ func (c *replayCmd) Run(ctx context.Context, a *app) (err error) {
 	return report.print(a)
 }
 
-// embed makes the vectors of all memories, and says on a.err how far it is.
+// embed makes the vectors of all memories, and shows how far it is.
 func (p *past) embed(ctx context.Context, a *app, model embedding.Model) (map[string][]float32, error) {
 	const some = 16
 	out := make(map[string][]float32, len(p.memories))
+	shown := a.long("embedding", len(p.memories))
+	defer shown.end()
 	for from := 0; from < len(p.memories); from += some {
 		part := p.memories[from:min(from+some, len(p.memories))]
 		texts := make([]string, len(part))
@@ -110,9 +112,8 @@ func (p *past) embed(ctx context.Context, a *app, model embedding.Model) (map[st
 		for i := range part {
 			out[part[i].ID] = vectors[i]
 		}
-		fmt.Fprintf(a.err, "\rembedding: %d of %d   ", from+len(part), len(p.memories))
+		shown.at(from + len(part))
 	}
-	fmt.Fprint(a.err, "\r                              \r")
 	return out, nil
 }
 

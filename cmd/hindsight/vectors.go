@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -59,9 +58,10 @@ func (v *vectors) run(ctx context.Context) {
 	v.Run(ctx)
 }
 
-// fill embeds what has no vector and returns when everything has one. It says on w
-// how far it is.
-func (v *vectors) fill(ctx context.Context, w io.Writer) error {
+// fill embeds what has no vector and returns when everything has one. It shows
+// how far it is, and takes shown away.
+func (v *vectors) fill(ctx context.Context, shown *bar) error {
+	defer shown.end()
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { v.run(ctx) })
@@ -74,9 +74,9 @@ func (v *vectors) fill(ctx context.Context, w io.Writer) error {
 		if reason, lasting := v.State(); lasting {
 			return fmt.Errorf("embed the memories: %s", reason)
 		}
-		fmt.Fprintf(w, "\rembedding: %d of %d   ", p.Embedded, p.Memories)
+		shown.of(p.Memories)
+		shown.at(p.Embedded)
 		if p.Reason == "" && p.Embedded >= p.Memories {
-			fmt.Fprint(w, "\r                              \r")
 			return nil
 		}
 		select {
