@@ -20,6 +20,7 @@ import (
 	_ "time/tzdata" // images without a zone database
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/mattn/go-isatty"
 )
 
@@ -35,7 +36,7 @@ type commands struct {
 	Demo     demoCmd     `cmd:"" help:"Play two conversations and show what is remembered."`
 	Memories memoriesCmd `cmd:"" help:"List, search, write and forget memories."`
 	Sessions sessionsCmd `cmd:"" help:"Look at conversations, and close them."`
-	Reflect  reflectCmd  `cmd:"" help:"Reflect on a session now, or show what that would make of it."`
+	Reflect  reflectCmd  `cmd:"" help:"Reflect on a session now, or look at the queue of reflections."`
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
 	Import   importCmd   `cmd:"" help:"Take in memories and conversations: an export, mem0's, ChatGPT's, logs of OpenAI messages."`
 	Export   exportCmd   `cmd:"" help:"Write everything of a scope to a file: memories, their history, conversations."`
@@ -46,6 +47,8 @@ type commands struct {
 	Replay   replayCmd   `cmd:"" help:"Ask again what was asked, at other settings, and show what would be injected."`
 	Eval     evalCmd     `cmd:"" help:"Check what is remembered, on data of yours."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	Completion completionCmd `cmd:"" help:"Print what makes the shell complete commands: bash, zsh, fish."`
 
 	Config setting `name:"config" short:"c" placeholder:"PATH" help:"A YAML file with settings (HINDSIGHT_CONFIG)."`
 	JSON   bool    `name:"json" help:"Print JSON for machines."`
@@ -95,6 +98,10 @@ func run(ctx context.Context, a *app, args []string) int {
 	if err != nil {
 		fmt.Fprintln(a.err, "hindsight:", err)
 		return exitFailed
+	}
+	kongcompletion.Register(parser, kongcompletion.WithExitFunc(func(code int) { exited = code }))
+	if exited >= 0 { // the shell has asked
+		return exited
 	}
 	line, err := parser.Parse(args)
 	if exited >= 0 { // --help has been printed

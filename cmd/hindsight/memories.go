@@ -17,6 +17,7 @@ type memoriesCmd struct {
 	Show    memoriesShow    `cmd:"" help:"Show one memory with its evidence."`
 	Search  memoriesSearch  `cmd:"" help:"Search as the proxy does, with every part of the score."`
 	Add     memoriesAdd     `cmd:"" help:"Write a memory."`
+	Edit    memoriesEdit    `cmd:"" help:"Change a memory; its history is kept."`
 	Forget  memoriesForget  `cmd:"" help:"Archive memories, or erase them: by their ids, or what matches a filter."`
 	Verify  memoriesVerify  `cmd:"" help:"Say that memories are still true."`
 	Restore memoriesRestore `cmd:"" help:"Make memories live again, or what they said at a revision."`

@@ -13,6 +13,12 @@ import (
 
 // reflectCmd is `hindsight reflect`.
 type reflectCmd struct {
+	Now   reflectNow   `cmd:"" default:"withargs" help:"Reflect on a session now, or show what that would make of it."`
+	List  reflectList  `cmd:"" help:"List the queue of reflections, with what was given up and why."`
+	Retry reflectRetry `cmd:"" help:"Put a reflection that was given up back into the queue."`
+}
+
+type reflectNow struct {
 	reach
 	Session string `required:"" placeholder:"ID" help:"The session's id, or the client's own."`
 	DryRun  bool   `help:"Change nothing: show the prompt, the answer and every decision, for all that is kept of the session."`
@@ -20,7 +26,7 @@ type reflectCmd struct {
 }
 
 // Run closes the session, or looks at it only.
-func (c *reflectCmd) Run(ctx context.Context, a *app) error {
+func (c *reflectNow) Run(ctx context.Context, a *app) error {
 	path, err := idPath(sessionsPath, c.Session)
 	if err != nil {
 		return err
