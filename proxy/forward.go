@@ -168,7 +168,8 @@ func (s *Server) keyed(x *exchange) bool {
 // outgoing is the request without its body; x.header is what of the client's is
 // forwarded, and given away.
 func (x *exchange) outgoing() outgoing {
-	return outgoing{method: x.method, to: x.upstreamOf().url(x.path, x.query), header: x.header}
+	up := x.upstreamOf()
+	return outgoing{method: x.method, up: up, target: up.target(x.path), query: x.query, header: x.header}
 }
 
 // send sends a request that has been read; body is what goes upstream, raw what

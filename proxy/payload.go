@@ -25,16 +25,19 @@ func (o *outgoing) carry(p payload) {
 	case len(p) > 1 && o.length <= together:
 		p = payload{bytes.Join(p, nil)}
 	}
-	o.body = func() (io.ReadCloser, error) {
-		if len(p) == 1 {
-			// net/http knows this form as one that is at hand, and sends it with
-			// the headers in one write.
-			return io.NopCloser(bytes.NewReader(p[0])), nil
-		}
-		readers := make([]io.Reader, len(p))
-		for i, piece := range p {
-			readers[i] = bytes.NewReader(piece)
-		}
-		return io.NopCloser(io.MultiReader(readers...)), nil
+	o.pieces = p
+}
+
+// open is a reader from the body's first byte.
+func (p payload) open() (io.ReadCloser, error) {
+	if len(p) == 1 {
+		// net/http knows this form as one that is at hand, and sends it with
+		// the headers in one write.
+		return io.NopCloser(bytes.NewReader(p[0])), nil
 	}
+	readers := make([]io.Reader, len(p))
+	for i, piece := range p {
+		readers[i] = bytes.NewReader(piece)
+	}
+	return io.NopCloser(io.MultiReader(readers...)), nil
 }

@@ -77,7 +77,9 @@ func (x *exchange) outgoingAgain() outgoing {
 	if x.coding != "" {
 		h["Content-Encoding"] = []string{x.coding}
 	}
-	return outgoing{method: x.method, to: x.upstreamOf().url(x.path, x.query), header: h}
+	out := x.outgoing()
+	out.header = h
+	return out
 }
 
 // unmarked reads the refusal and says whether its code leaves room for the

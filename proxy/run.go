@@ -42,7 +42,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		err = fmt.Errorf("accept connections: %w", err)
 	}
 	s.work.stop()
-	s.client.transport.CloseIdleConnections()
+	s.client.close()
 	return err
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +14,7 @@ type upstream struct {
 	versioned    bool   // base holds a version segment
 	proxied      bool   // reached through a plain HTTP proxy of the environment
 	exact        bool   // base ends in /. and has no version: none is added
+	plain        string // where it is dialled, if it is reached directly over plain HTTP
 }
 
 func newUpstream(u *url.URL) *upstream {
@@ -25,6 +27,12 @@ func newUpstream(u *url.URL) *upstream {
 	if u.Scheme == "http" {
 		p, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 		up.proxied = err == nil && p != nil
+		if err == nil && p == nil && isToken(strings.Trim(strings.ReplaceAll(u.Host, ":", ""), "[]")) && !strings.Contains(u.Host, "%") {
+			up.plain = u.Host
+			if u.Port() == "" {
+				up.plain = net.JoinHostPort(u.Hostname(), "80")
+			}
+		}
 	}
 	return up
 }
@@ -64,11 +72,10 @@ func (u *upstream) target(path string) string {
 	return u.base + path
 }
 
-// url is where a request goes. The path is opaque to net/http, so that it is
-// sent as it was written; through a plain HTTP proxy, and for a path that could
-// be taken for a host, it is written absolute.
-func (u *upstream) url(path, query string) *url.URL {
-	target := u.target(path)
+// url is where a request for a target goes. The target is opaque to net/http, so
+// that it is sent as it was written; through a plain HTTP proxy, and for a path
+// that could be taken for a host, it is written absolute.
+func (u *upstream) url(target, query string) *url.URL {
 	if u.proxied || strings.HasPrefix(target, "//") {
 		target = "//" + u.host + target
 	}
