@@ -52,6 +52,8 @@ type SharedRecord struct {
 	// Reflected says of an exchange that its events have been worked.
 	Reflected bool
 	Data      []byte
+	// Changed is when the shared store took it in, by its own clock; set by reading.
+	Changed time.Time
 }
 
 // RecordQuery selects shared records of a tenant. What is set must all hold;

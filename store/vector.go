@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
 // EmbeddingModel says where vectors come from. Two models whose vectors may be
 // compared have the same name, the same dimension, and give a fixed sentence the
@@ -9,6 +13,15 @@ type EmbeddingModel struct {
 	Name        string    `json:"name"`
 	Dim         int       `json:"dim"`
 	Fingerprint []float32 `json:"fingerprint"`
+}
+
+// nearEnough is how much two values of a fingerprint may differ.
+const nearEnough = 0.001
+
+// Same says whether vectors of the two may be compared.
+func (m EmbeddingModel) Same(o EmbeddingModel) bool {
+	return m.Name == o.Name && m.Dim == o.Dim &&
+		slices.EqualFunc(m.Fingerprint, o.Fingerprint, func(x, y float32) bool { return math.Abs(float64(x-y)) <= nearEnough })
 }
 
 // OtherModel is the error of vectors that lie in the data and are of another

@@ -102,14 +102,6 @@ type modelRecord struct {
 	Mark byte `json:"mark"`
 }
 
-// near is how much two values of a fingerprint may differ.
-const near = 0.001
-
-func same(a, b store.EmbeddingModel) bool {
-	return a.Name == b.Name && a.Dim == b.Dim &&
-		slices.EqualFunc(a.Fingerprint, b.Fingerprint, func(x, y float32) bool { return math.Abs(float64(x-y)) <= near })
-}
-
 // UseVectors takes a model's vectors into use: from now on they are asked for and
 // given out. The error is a *store.OtherModel where the data has vectors of
 // another one; renew drops those instead, and is of no effect where the model is
@@ -129,7 +121,7 @@ func (s *Store) UseVectors(_ context.Context, m store.EmbeddingModel, renew bool
 			}
 		}
 		switch {
-		case same(is.EmbeddingModel, m):
+		case is.Same(m):
 			mark = is.Mark
 			return nil
 		case is.Mark != 0 && !renew:

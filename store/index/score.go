@@ -24,6 +24,10 @@ func (r *search) statistics() {
 		}
 	}
 	r.res.Docs = count[own]
+	if r.sample != nil && r.sample.DF != nil {
+		r.res.Docs = r.sample.Docs
+		copy(r.res.DF, r.sample.DF)
+	}
 	for f := range fields {
 		r.mean[f] = float64(total[f]) / float64(max(count[f], 1))
 	}
@@ -179,6 +183,9 @@ func (r *search) meaning(l *legs, s *scope) {
 	l.cos = sized(l.cos, len(s.docs))
 	if l.vectors = s.vectors.cosines(r.q.Vector, l.cos, &r.room); !l.vectors {
 		return
+	}
+	if r.sample != nil {
+		r.least = min(r.least, float32(r.sample.Least))
 	}
 	for i, c := range l.cos {
 		if c != absent && s.docs[i].active {

@@ -139,6 +139,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 type search struct {
 	q      Query
 	scopes []*scope
+	sample *Sample // of what the scopes are, where they aren't whole; else nil
 	*scratch
 
 	res  Result
