@@ -177,16 +177,10 @@ func (s *Store) applyMemory(t *tx, at place, m *store.Memory, lifted bool) error
 // retention, and ends the jobs that this makes pointless, with the same result.
 func (s *Store) moveCursor(t *tx, at conversation, x *store.Session, j *store.Job) error {
 	from, to := j.From, j.To
-	x.Cursor, x.NewTokens = to, 0
-	for r := range t.rows(join(famExchange, at[:]), exchangeKey(at, to+1)) {
-		e, err := r.exchange(seqOf(r.item.Key()[1:]), nil)
-		if err != nil {
-			return err
-		}
-		x.NewTokens += e.Tokens
+	if err := s.passCursor(t, at, x, to); err != nil {
+		return err
 	}
-	key := join(famReflected, ascending(s.now()), at[:])
-	if err := t.set(key, append(u64(from), u64(to)...), 0, 0); err != nil {
+	if err := s.noteReflected(t, at, from, to); err != nil {
 		return err
 	}
 	for _, o := range s.jobsOf(t.h, j) {
@@ -200,5 +194,47 @@ func (s *Store) moveCursor(t *tx, at conversation, x *store.Session, j *store.Jo
 		}
 	}
 	t.putSession(at, *x)
+	return nil
+}
+
+// passCursor moves a session's cursor and counts what is new behind it.
+func (s *Store) passCursor(t *tx, at conversation, x *store.Session, to uint64) error {
+	x.Cursor, x.NewTokens = to, 0
+	for r := range t.rows(join(famExchange, at[:]), exchangeKey(at, to+1)) {
+		if r.meta() == markReflected {
+			continue
+		}
+		e, err := r.exchange(seqOf(r.item.Key()[1:]), nil)
+		if err != nil {
+			return err
+		}
+		x.NewTokens += e.Tokens
+	}
+	return nil
+}
+
+// noteReflected notes when a range was covered, for the retention of its
+// exchanges, and ships them as such.
+func (s *Store) noteReflected(t *tx, at conversation, from, to uint64) error {
+	key := join(famReflected, ascending(s.now()), at[:])
+	if err := t.set(key, append(u64(from), u64(to)...), 0, 0); err != nil {
+		return err
+	}
+	if !s.cfg.Share || t.foreign {
+		return nil
+	}
+	var seqs []uint64
+	for r := range t.rows(join(famExchange, at[:]), exchangeKey(at, from+1)) {
+		seq := seqOf(r.item.Key()[1:])
+		if seq > to {
+			break
+		}
+		seqs = append(seqs, seq)
+	}
+	for _, seq := range seqs {
+		if err := s.shipExchange(t, at, seq); err != nil {
+			return err
+		}
+	}
 	return nil
 }

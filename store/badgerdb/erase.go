@@ -2,7 +2,9 @@ package badgerdb
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"hindsight/store"
 )
@@ -19,8 +21,14 @@ import (
 // all writes up while it works.
 func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
 	rec := store.Receipt{Tenant: tenant, Scope: sc}
+	return rec, wrap("erase scope", s.eraseUntil(ctx, tenant, sc, time.Time{}, &rec))
+}
+
+// eraseUntil is EraseScope; with a time it is one that another sidecar did then:
+// what came after it stays, and a tenant that is unknown here gets the mark.
+func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, until time.Time, rec *store.Receipt) error {
 	if err := s.Flush(ctx); err != nil {
-		return rec, wrap("erase scope", err)
+		return err
 	}
 	err := s.with(func(h *handle) error {
 		s.write.Lock()
@@ -28,29 +36,39 @@ func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (
 		tenant := s.tenant(tenant)
 		rec.Tenant = tenant
 		scopes, err := s.below(h, tenant, sc)
+		if errors.Is(err, store.ErrNotFound) && !until.IsZero() {
+			scopes, err = []store.Scope{sc}, nil
+		}
 		if err != nil {
 			return err
 		}
+		gone := erased{sessions: map[string]bool{}, until: until, stay: map[store.Hash]bool{}}
 		going := map[place]bool{}
 		for _, sc := range scopes {
-			going[h.at(tenant, sc)] = true
+			at := h.at(tenant, sc)
+			going[at] = true
+			if err := s.afterErasure(h, at, &gone); err != nil {
+				return err
+			}
 		}
-		err = s.apply(h, &tx{}, func(t *tx) error {
-			rec.Promoted, err = s.unshare(t, tenant, func(_ string, at place) bool { return going[at] })
+		err = s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error {
+			rec.Promoted, err = s.unshare(t, tenant, func(id string, at place) bool { return going[at] && !gone.stay[h.memory(id)] })
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		gone := erased{sessions: map[string]bool{}}
 		for _, sc := range scopes {
-			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: &rec, gone: &gone}
+			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: rec, gone: &gone}
 			if err := e.run(); err != nil {
 				return err
 			}
 			rec.Erased = append(rec.Erased, sc)
 		}
-		if err := s.followErased(h, tenant, &gone, &rec); err != nil {
+		if err := s.followErased(h, tenant, &gone, rec); err != nil {
+			return err
+		}
+		if err := s.dropWaiting(h, tenant, scopes); err != nil {
 			return err
 		}
 		s.feed.reset()
@@ -59,7 +77,7 @@ func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (
 	if err == nil {
 		s.squeezeSoon()
 	}
-	return rec, wrap("erase scope", err)
+	return err
 }
 
 // below lists a scope and, of a user, the parts of their agents, those first.
@@ -91,14 +109,22 @@ type eraser struct {
 	tenant string
 	scope  store.Scope
 	rec    *store.Receipt
-	dead   map[string]bool // ids of the sessions that go
+	dead   map[string]bool // ids of the scope's sessions; false: it goes on
+	goesOn []conversation
 	gone   *erased
 }
 
 func (e *eraser) run() error {
 	at := e.h.at(e.tenant, e.scope)
-	err := e.s.apply(e.h, &tx{}, func(t *tx) error {
-		return t.put(join(famErased, at[:]), e.s.now(), 0, 0)
+	err := e.s.apply(e.h, &tx{foreign: e.gone.foreign()}, func(t *tx) error {
+		now := e.gone.until
+		if now.IsZero() {
+			now = e.s.now()
+		}
+		if err := t.put(join(famErased, at[:]), now, 0, 0); err != nil {
+			return err
+		}
+		return e.s.ship(t, at, waiting{kind: outErasure, tenant: e.tenant, scope: e.scope, time: now})
 	})
 	if err != nil {
 		return err
@@ -116,15 +142,15 @@ func (e *eraser) run() error {
 		count  *int
 		also   func(*tx, row) ([][]byte, error)
 	}{
-		{famRevision, &e.rec.Revisions, nil},
-		{famForgotten, &e.rec.Tombstones, nil},
-		{famText, nil, nil},
-		{famVector, nil, nil},
+		{famRevision, &e.rec.Revisions, e.ofMemory(func(r row) (store.Hash, error) { return store.Hash(r.item.Key()[1+placeLen:]), nil })},
+		{famForgotten, &e.rec.Tombstones, e.stone},
+		{famText, nil, e.ofMemory(e.saidBy)},
+		{famVector, nil, e.ofMemory(func(r row) (store.Hash, error) { return tail(r), nil })},
 		{famReadyPart, nil, nil},
 		{famUnready, nil, nil},
-		{famJob, &e.rec.Jobs, func(_ *tx, r row) ([][]byte, error) { return [][]byte{idKey(byJob, tail(r))}, nil }},
+		{famJob, &e.rec.Jobs, e.job},
 		{famMemory, &e.rec.Memories, e.memory},
-		{famScope, nil, nil},
+		{famScope, nil, e.record},
 	} {
 		if err := e.wipe(join(f.family, at[:]), f.count, f.also); err != nil {
 			return err
@@ -146,7 +172,10 @@ func (e *eraser) conversations(at place) error {
 			return err
 		}
 		if x.Owner.SkillScope() == e.scope {
-			e.dead[x.ID], e.gone.sessions[x.ID] = true, true
+			e.gone.sessions[x.ID] = true
+			if e.dead[x.ID] = !e.gone.keeps(x.LastSeen); !e.dead[x.ID] {
+				e.goesOn = append(e.goesOn, conversation(r.key()[1:]))
+			}
 			list = append(list, conversation(r.key()[1:]))
 		}
 	}
@@ -169,10 +198,10 @@ func (e *eraser) conversations(at place) error {
 		count  *int
 		also   func(*tx, row) ([][]byte, error)
 	}{
-		{join(famLedger, at[:]), &e.rec.Ledger, ofSession(e, func(x *store.LedgerEntry) string { return x.Session }, nil)},
-		{join(famWhy, at[:]), &e.rec.Why, ofSession(e, func(x *store.Why) string { return x.Session }, tailIndex(byWhy))},
+		{join(famLedger, at[:]), &e.rec.Ledger, ofSession(e, func(x *store.LedgerEntry) (string, time.Time) { return x.Session, x.Created }, nil)},
+		{join(famWhy, at[:]), &e.rec.Why, ofSession(e, func(x *store.Why) (string, time.Time) { return x.Session, x.Time }, tailIndex(byWhy))},
 		{join(famAnchor, at[:]), &e.rec.Anchors, e.anchor},
-		{join(famJob, at[:]), &e.rec.Jobs, ofSession(e, func(x *store.Job) string { return x.Session }, tailIndex(byJob))},
+		{join(famJob, at[:]), &e.rec.Jobs, ofSession(e, func(x *store.Job) (string, time.Time) { return x.Session, time.Time{} }, tailIndex(byJob))},
 		{join(famBegun, at[:]), &e.rec.Exchanges, e.begun},
 		{[]byte{famReflected}, nil, e.reflected(list)},
 		{join(famSession, at[:]), &e.rec.Sessions, e.session},
@@ -181,7 +210,7 @@ func (e *eraser) conversations(at place) error {
 			return err
 		}
 	}
-	return nil
+	return e.countAnew()
 }
 
 // skip, as the first key, leaves a row alone.
@@ -237,13 +266,13 @@ func (e *eraser) wipe(prefix []byte, count *int, also func(*tx, row) ([][]byte, 
 
 // ofSession passes the rows whose value names a session that goes, or, in the
 // user's own scope, one that isn't there at all.
-func ofSession[T any](e *eraser, of func(*T) string, index func(row) []byte) func(*tx, row) ([][]byte, error) {
+func ofSession[T any](e *eraser, of func(*T) (string, time.Time), index func(row) []byte) func(*tx, row) ([][]byte, error) {
 	return func(_ *tx, r row) ([][]byte, error) {
 		var x T
 		if err := r.into(&x); err != nil {
 			return nil, err
 		}
-		if !e.takes(of(&x)) {
+		if session, made := of(&x); !e.takes(session) || e.gone.keeps(made) {
 			return skip, nil
 		}
 		if index == nil {
@@ -256,7 +285,8 @@ func ofSession[T any](e *eraser, of func(*T) string, index func(row) []byte) fun
 // takes says whether what belongs to a session goes. The user's own scope comes
 // after the agents' and takes the rest.
 func (e *eraser) takes(session string) bool {
-	return e.dead[session] || !strings.Contains(string(e.scope), "/")
+	_, of := e.dead[session]
+	return of || !strings.Contains(string(e.scope), "/")
 }
 
 // tailIndex is the by-id key of rows whose key ends in their own hash.
@@ -295,6 +325,9 @@ func (e *eraser) exchange(_ *tx, r row) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.gone.keeps(x.Started) {
+		return skip, nil
+	}
 	e.rec.Places += len(x.Places)
 	keys, err := r.partKeys(seq)
 	if x.ID != "" {
@@ -311,7 +344,7 @@ func (e *eraser) places(_ *tx, r row) ([][]byte, error) {
 
 func (e *eraser) anchor(_ *tx, r row) ([][]byte, error) {
 	a, err := r.anchor()
-	if err != nil || e.takes(a.Session) {
+	if err != nil || e.takes(a.Session) && !e.gone.keeps(a.Time) {
 		return nil, err
 	}
 	return skip, nil
@@ -322,7 +355,7 @@ func (e *eraser) begun(_ *tx, r row) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Owner.SkillScope() != e.scope && !e.takes(b.Session) {
+	if b.Owner.SkillScope() != e.scope && !e.takes(b.Session) || e.gone.keeps(b.Started) {
 		return skip, nil
 	}
 	return r.partKeys(0)
@@ -347,6 +380,9 @@ func (e *eraser) memory(t *tx, r row) ([][]byte, error) {
 		return nil, err
 	}
 	at, id := place(r.item.Key()[1:]), tail(r)
+	if e.gone.stay[id] {
+		return skip, nil
+	}
 	e.gone.ids = append(e.gone.ids, m.ID)
 	return [][]byte{idKey(byMemory, id), memoryIndex(at, m.CreatedAt, id)}, e.s.setGone(t, id)
 }

@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"slices"
+	"time"
 
 	"hindsight/store"
 )
@@ -10,12 +11,22 @@ import (
 type erased struct {
 	sessions map[string]bool
 	ids      []string
+	// until is when another sidecar erased it, zero for an erasure of our own: what
+	// came later stays.
+	until time.Time
+	stay  map[store.Hash]bool // memories that came later
 }
+
+// foreign says whether the fleet has the erasure already.
+func (g *erased) foreign() bool { return !g.until.IsZero() }
+
+// keeps says whether what was made then came after the erasure.
+func (g *erased) keeps(made time.Time) bool { return g.foreign() && made.After(g.until) }
 
 // without is a memory without what it has from there.
 func (g *erased) without(m store.Memory) (left store.Memory, changed bool) {
 	left = m
-	left.Evidence = slices.DeleteFunc(slices.Clone(m.Evidence), func(e store.Evidence) bool { return g.sessions[e.Session] })
+	left.Evidence = slices.DeleteFunc(slices.Clone(m.Evidence), func(e store.Evidence) bool { return g.sessions[e.Session] && !g.keeps(e.Time) })
 	left.SourceIDs = slices.DeleteFunc(slices.Clone(m.SourceIDs), func(id string) bool { return slices.Contains(g.ids, id) })
 	return left, len(left.Evidence) < len(m.Evidence) || len(left.SourceIDs) < len(m.SourceIDs)
 }
@@ -41,7 +52,7 @@ func (s *Store) followErased(h *handle, tenant string, gone *erased, rec *store.
 		}
 	}
 	for i := range list {
-		if err := s.apply(h, &tx{}, func(t *tx) error { return s.loseErased(t, &list[i], gone, rec) }); err != nil {
+		if err := s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error { return s.loseErased(t, &list[i], gone, rec) }); err != nil {
 			return err
 		}
 	}
@@ -73,6 +84,7 @@ func (s *Store) loseErased(t *tx, m *store.Memory, gone *erased, rec *store.Rece
 	if err := s.dropReady(t, at); err != nil {
 		return err
 	}
+	left.Loses(m)
 	left.UpdatedAt = s.now()
 	return s.storeMemory(t, at, &left)
 }

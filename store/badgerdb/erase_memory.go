@@ -221,6 +221,7 @@ func (s *Store) rewriteWithout(t *tx, at place, m store.Memory, g *traces) error
 		return err
 	}
 	left, _ := g.without(m)
+	left.Loses(&m)
 	left.UpdatedAt = s.now()
 	return s.storeMemory(t, at, &left)
 }
@@ -276,13 +277,14 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
 		seen = t.h.at(m.Tenant, store.UserScope(user))
 	}
 	var keys [][]byte
+	var blocks []store.LedgerEntry
 	for r := range t.rows(join(famLedger, seen[:]), nil) {
 		var e store.LedgerEntry
 		if err := r.into(&e); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(e.Refs, func(ref store.Ref) bool { return ref.ID == m.ID }) {
-			keys = append(keys, r.key())
+			keys, blocks = append(keys, r.key()), append(blocks, e)
 		}
 	}
 	for r := range t.rows(join(famWhy, seen[:]), nil) {
@@ -298,6 +300,9 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
 		if err := t.del(k); err != nil {
 			return err
 		}
+	}
+	if err := s.emptyBlocks(t, blocks); err != nil {
+		return err
 	}
 	if err := s.scrubJobs(t, seen, g); err != nil {
 		return err
@@ -318,6 +323,9 @@ func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
 		}
 	}
 	if err := s.dropReady(t, at); err != nil {
+		return err
+	}
+	if err := s.setErased(t, at, m); err != nil {
 		return err
 	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)

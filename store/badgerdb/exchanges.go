@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hindsight/store"
 )
@@ -13,6 +14,10 @@ import (
 // of their own: a transaction holds about a megabyte, and values that Badger
 // would put into its value log are never reclaimed.
 const partBytes = 256 << 10
+
+// markReflected beside an exchange that the cursor hasn't reached says that
+// another sidecar has worked it.
+const markReflected = 1
 
 // The first byte of a large value's record.
 const (
@@ -34,6 +39,9 @@ func seqOf(ref []byte) uint64 { return binary.BigEndian.Uint64(ref[len(conversat
 // id may be zero, and is made then where it is needed.
 func (t *tx) encodeLarge(at place, id store.Hash, seq uint64, x *store.Exchange, home *store.Session) ([]byte, error) {
 	record := appendExchange(append(t.plain[:0], whole), x, home)
+	if t.s.cfg.Share && home != nil {
+		record = appendAnchors(record, x) // they are shipped with it
+	}
 	t.plain = record[:0]
 	if cap(t.plain) > 2*partBytes {
 		t.plain = nil // nothing to keep for the rest of a batch
@@ -182,11 +190,17 @@ func (s *Store) Exchanges(ctx context.Context, o store.Owner, session string, af
 			if err != nil {
 				return err
 			}
-			x.Places = nil
+			x.Places, x.Anchors = nil, nil
+			if r.meta() == markReflected && seq > home.Cursor {
+				x.Events = []store.Event{} // no material, another sidecar has worked it
+			}
 			out = append(out, x)
 		}
 		return nil
 	})
+	if s.cfg.Share {
+		slices.SortStableFunc(out, func(a, b store.Exchange) int { return a.Started.Compare(b.Started) })
+	}
 	return out, wrap("list exchanges", err)
 }
 
@@ -202,7 +216,7 @@ func (s *Store) Exchange(_ context.Context, id string) (store.Exchange, error) {
 			return store.ErrNotFound
 		}
 		x = *found
-		x.Places = nil
+		x.Places, x.Anchors = nil, nil
 		return nil
 	})
 	return x, wrap("find exchange", err)

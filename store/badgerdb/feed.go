@@ -81,9 +81,25 @@ func (f *feed) version(n scopeName) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c := f.scopes[n]; c != nil {
-		return c.list[len(c.list)-1].version
+		return c.version()
 	}
 	return f.base
+}
+
+// version is that of the last change.
+func (c *changes) version() uint64 {
+	if len(c.list) == 0 {
+		return c.since
+	}
+	return c.list[len(c.list)-1].version
+}
+
+// cut makes an index read a scope anew.
+func (f *feed) cut(n scopeName) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	f.scopes[n] = &changes{since: f.last}
 }
 
 // after lists the ids that changed after a version, each once, and the version
@@ -95,7 +111,7 @@ func (f *feed) after(n scopeName, since uint64) ([]string, uint64, bool) {
 	if c == nil {
 		return nil, f.base, since == f.base
 	}
-	now := c.list[len(c.list)-1].version
+	now := c.version()
 	if since < c.since || since > now {
 		return nil, now, false
 	}

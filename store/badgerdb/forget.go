@@ -13,6 +13,9 @@ import (
 type tombstone struct {
 	Time    time.Time  `json:"time"`
 	Subject store.Hash `json:"subject"`
+	// Lifted says that it was taken away at Time. It stays so only where a fleet
+	// shares it, because an older form of it may still come.
+	Lifted bool `json:"lifted,omitempty"`
 }
 
 // ForgetMemory archives a memory and leaves a tombstone, so that neither its
@@ -89,7 +92,15 @@ func (s *Store) bury(t *tx, at place, m *store.Memory) error {
 	stone := tombstone{Time: s.now(), Subject: t.h.id.Hash("subject", string(m.Scope), store.Fold(m.Subject))}
 	for _, text := range words(m) {
 		h := t.h.text(m.Scope, text)
+		if was, err := t.stone(at, h); err != nil {
+			return err
+		} else if s.cfg.Share && !was.Time.Before(stone.Time) {
+			stone.Time = was.Time.Add(time.Millisecond) // by a clock that is ahead
+		}
 		if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil {
+			return err
+		}
+		if err := s.shipTombstone(t, at, h); err != nil {
 			return err
 		}
 	}
@@ -126,16 +137,42 @@ func (s *Store) liftAll(t *tx, at place, m *store.Memory) error {
 	return nil
 }
 
+// stands says whether there is a tombstone.
+func (x *tombstone) stands() bool { return !x.Time.IsZero() && !x.Lifted }
+
+// stone is the tombstone of a text, the zero one where there is none.
+func (v view) stone(at place, text store.Hash) (tombstone, error) {
+	var x tombstone
+	err := v.get(join(famForgotten, at[:], text[:]), &x)
+	if errors.Is(err, store.ErrNotFound) {
+		return tombstone{}, nil
+	}
+	return x, err
+}
+
 // lift takes a tombstone away, if there is one.
 func (s *Store) lift(t *tx, at place, sc store.Scope, text string) error {
 	h := t.h.text(sc, text)
 	key := join(famForgotten, at[:], h[:])
-	if _, err := t.row(key); errors.Is(err, store.ErrNotFound) {
-		return nil
-	} else if err != nil {
+	stone, err := t.stone(at, h)
+	if err != nil || !stone.stands() {
 		return err
 	}
-	return t.del(key)
+	if !s.cfg.Share {
+		return t.del(key)
+	}
+	stone.Lifted, stone.Time = true, latest(s.now(), stone.Time.Add(time.Millisecond))
+	if err := t.put(key, stone, 0, 0); err != nil {
+		return err
+	}
+	return s.shipTombstone(t, at, h)
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // forgotten says whether what reflection wants to write was forgotten: its text,
@@ -149,9 +186,8 @@ func (s *Store) forgotten(t *tx, at place, m *store.Memory) (gone, lifted bool, 
 	}
 	stands := func(text string, said time.Time) (bool, error) {
 		h := t.h.text(m.Scope, text)
-		var stone tombstone
-		err := t.get(join(famForgotten, at[:], h[:]), &stone)
-		if errors.Is(err, store.ErrNotFound) {
+		stone, err := t.stone(at, h)
+		if err == nil && !stone.stands() {
 			return false, nil
 		}
 		if err == nil && m.AttributedTo == store.ByUser && said.After(stone.Time) {
@@ -218,17 +254,37 @@ func (s *Store) Gone(id string) bool {
 	return gone
 }
 
+// setGone keeps blocks with a memory from being replayed. What is known of its
+// erasure stays.
 func (s *Store) setGone(t *tx, id store.Hash) error {
+	if at, err := s.erasedAt(t, id); err != nil || !at.IsZero() {
+		return err
+	}
+	return s.markGone(t, id, time.Time{}, keepGone)
+}
+
+func (s *Store) markGone(t *tx, id store.Hash, erased time.Time, ttl time.Duration) error {
 	t.after = append(t.after, func() {
-		s.mirror(func(st *state) { st.gone[id] = struct{}{} })
+		s.mirror(func(st *state) { st.gone[id] = erased })
 	})
-	return t.set(join(famGone, id[:]), nil, 0, keepGone)
+	var at []byte
+	if !erased.IsZero() {
+		at = ascending(erased)
+	}
+	return t.set(join(famGone, id[:]), at, 0, ttl)
 }
 
 func (s *Store) clearGone(t *tx, id store.Hash) error {
 	s.mu.RLock()
 	_, ok := s.mem.gone[id]
 	s.mu.RUnlock()
+	if !ok && s.cfg.Share { // this very change may have erased it
+		at, err := s.erasedAt(t, id)
+		if err != nil {
+			return err
+		}
+		ok = !at.IsZero()
+	}
 	if !ok {
 		return nil
 	}

@@ -31,16 +31,18 @@ const (
 	famReady     = 'N' // tenant, scope                      -> readyRecord: which snapshot of the index is good
 	famReadyPart = 'n' // tenant, scope, snapshot, n         -> part of a snapshot
 	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
+	famCopy      = 'C' // tenant, scope                      -> copyRecord: what is here of a shared scope
 
 	// Without a place: nothing but hashes, numbers and harmless values.
 	famFormat    = 'v' //                            -> formatRecord
 	famFact      = 'k' // name                       -> value
-	famGone      = 'G' // memory                     -> nothing
+	famGone      = 'G' // memory                     -> nothing, or when it was erased
 	famOffered   = 'O' // memory                     -> when it was last shown to be checked
 	famByID      = 'i' // kind, id                   -> place and what follows it
 	famSessions  = 'o' // tenant, time, session      -> scope
 	famMemories  = 'u' // tenant, time, memory       -> scope
 	famReflected = 'e' // time, place, session       -> from, to
+	famOutbox    = 'B' // number, place              -> waiting, sealed for the place
 )
 
 const (

@@ -27,6 +27,9 @@ func (s *Store) writeLedger(t *tx, entries []store.LedgerEntry) error {
 		if err := t.put(join(famLedger, at[:], e.Key[:]), e, 0, keepLedger); err != nil {
 			return err
 		}
+		if err := s.shipLedger(t, at, e.Key); err != nil {
+			return err
+		}
 	}
 	return nil
 }

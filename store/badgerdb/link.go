@@ -109,6 +109,9 @@ func (s *Store) move(h *handle, from, to string) error {
 		if err := m.run(); err != nil {
 			return err
 		}
+		if err := s.shipMoved(m, from, sc); err != nil {
+			return err
+		}
 	}
 	return nil
 }

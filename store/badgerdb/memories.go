@@ -269,7 +269,7 @@ func (s *Store) putMemory(t *tx, m *store.Memory, old *store.Memory) error {
 	}
 	m.Revision, m.Change = 1, t.by
 	if old != nil {
-		m.Revision = old.Revision + 1
+		m.Follows(old, now)
 		key := join(famRevision, at[:], id[:], u32(uint32(old.Revision)))
 		if err := t.put(key, old, 0, 0); err != nil {
 			return err
@@ -282,8 +282,13 @@ func (s *Store) putMemory(t *tx, m *store.Memory, old *store.Memory) error {
 				return err
 			}
 		}
-	} else if err := t.set(idKey(byMemory, id), at[:], 0, 0); err != nil {
-		return err
+	} else {
+		if err := s.renew(t, m, now); err != nil {
+			return err
+		}
+		if err := t.set(idKey(byMemory, id), at[:], 0, 0); err != nil {
+			return err
+		}
 	}
 	if m.State == store.Active || m.State == store.Archived {
 		h := t.h.text(m.Scope, m.Text)
@@ -318,6 +323,9 @@ func (s *Store) storeMemory(t *tx, at place, m *store.Memory) error {
 	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)
 	s.vectors.later(t, m.ID)
+	if err := s.shipMemory(t, at, m.ID); err != nil {
+		return err
+	}
 	return s.unready(t, at, id)
 }
 

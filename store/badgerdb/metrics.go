@@ -57,6 +57,20 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 				return 1
 			}),
 	}
+	if s.cfg.Share {
+		all = append(all,
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "hindsight_outbox_depth", Help: "Changes that wait to be delivered to the shared memory."},
+				func() float64 { n, _ := s.OutboxDepth(); return float64(n) }),
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "hindsight_outbox_lag_seconds", Help: "Since when the oldest of them waits."},
+				func() float64 {
+					if _, oldest := s.OutboxDepth(); !oldest.IsZero() {
+						return s.now().Sub(oldest).Seconds()
+					}
+					return 0
+				}))
+	}
 	for _, state := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead} {
 		labels := prometheus.Labels{"state": string(state)}
 		all = append(all,

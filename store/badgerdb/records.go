@@ -117,6 +117,10 @@ func appendExchange(b []byte, x *store.Exchange, home *store.Session) []byte {
 	if home != nil {
 		return b
 	}
+	return appendAnchors(b, x)
+}
+
+func appendAnchors(b []byte, x *store.Exchange) []byte {
 	for i := range x.Anchors {
 		a := &x.Anchors[i]
 		b = appendItem(b, xAnchor, string(a.Key[:]))

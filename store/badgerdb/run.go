@@ -109,6 +109,9 @@ func (s *Store) revive(h *handle) error {
 	if err := s.finishLinks(h); err != nil {
 		return fmt.Errorf("finish linking tenants: %w", err)
 	}
+	if err := s.beginSharing(h); err != nil {
+		return fmt.Errorf("fill the outbox: %w", err)
+	}
 	return s.endBegun(h)
 }
 
@@ -120,7 +123,18 @@ func (s *Store) reload(h *handle) error {
 	if err != nil {
 		return err
 	}
-	s.mirror(func(was *state) { *was = st })
+	if err := s.loadOutbox(view{h, txn}); err != nil {
+		return err
+	}
+	s.mirror(func(was *state) {
+		for at, c := range was.copies { // what is known of their use isn't all on disk
+			if is, ok := st.copies[at]; ok {
+				is.Used, is.AsOf, is.fresh = latest(is.Used, c.Used), latest(is.AsOf, c.AsOf), c.fresh
+				st.copies[at] = is
+			}
+		}
+		*was = st
+	})
 	return nil
 }
 

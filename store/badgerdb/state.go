@@ -14,14 +14,15 @@ import (
 // under the write lock, after the commit that it mirrors.
 type state struct {
 	sessions map[conversation]*live
-	jobs     map[string]*store.Job // those that aren't done
-	begun    map[store.Hash]place  // exchanges written as begun
-	gone     map[store.Hash]struct{}
+	jobs     map[string]*store.Job    // those that aren't done
+	begun    map[store.Hash]place     // exchanges written as begun
+	gone     map[store.Hash]time.Time // when it was erased; zero: it may be there still
 	offered  map[store.Hash]time.Time // memories that a block asked to check
 	alias    map[string]string        // linked tenants
 	scopes   map[place]struct{}       // that have a record
 	erased   map[place]time.Time      // scopes, and until when nothing of them is learned
 	ready    map[place]uint64         // scopes that have a snapshot, and which
+	copies   map[place]copyRecord     // scopes of a fleet, and what is here of them
 }
 
 // live is a session that is open, has something to reflect, or has a job.
@@ -35,12 +36,13 @@ func newState() state {
 		sessions: map[conversation]*live{},
 		jobs:     map[string]*store.Job{},
 		begun:    map[store.Hash]place{},
-		gone:     map[store.Hash]struct{}{},
+		gone:     map[store.Hash]time.Time{},
 		offered:  map[store.Hash]time.Time{},
 		alias:    map[string]string{},
 		scopes:   map[place]struct{}{},
 		erased:   map[place]time.Time{},
 		ready:    map[place]uint64{},
+		copies:   map[place]copyRecord{},
 	}
 }
 
@@ -92,16 +94,27 @@ func (s *Store) load(v view) (state, error) {
 		}
 		st.ready[place(r.key()[1:])] = rec.ID
 	}
+	for r := range v.rows([]byte{famCopy}, nil) {
+		var c copyRecord
+		if err := r.into(&c); err != nil {
+			return st, fmt.Errorf("read what copies there are: %w", err)
+		}
+		st.copies[place(r.key()[1:])] = c
+	}
 	for r := range v.rows([]byte{famGone}, nil) {
-		st.gone[store.Hash(r.key()[1:])] = struct{}{}
+		at, err := r.moment()
+		if err != nil {
+			return st, fmt.Errorf("read what is gone: %w", err)
+		}
+		st.gone[store.Hash(r.key()[1:])] = at
 	}
 	for r := range v.rows([]byte{famOffered}, nil) {
-		b, err := r.raw()
+		at, err := r.moment()
 		if err != nil {
 			return st, fmt.Errorf("read what was to be checked: %w", err)
 		}
-		if len(b) == 8 {
-			st.offered[store.Hash(r.key()[1:])] = time.Unix(0, int64(binary.BigEndian.Uint64(b))).UTC()
+		if !at.IsZero() {
+			st.offered[store.Hash(r.key()[1:])] = at
 		}
 	}
 	for r := range v.rows([]byte{famBegun}, nil) {
@@ -221,4 +234,13 @@ func (s *Store) tenant(t string) string {
 		return to
 	}
 	return t
+}
+
+// moment is the time that a value is, zero where it is none.
+func (r row) moment() (time.Time, error) {
+	b, err := r.raw()
+	if err != nil || len(b) != 8 {
+		return time.Time{}, err
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(b))).UTC(), nil
 }

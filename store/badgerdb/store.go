@@ -45,6 +45,9 @@ type Config struct {
 	// Linger is how long the writer waits for more to commit together; default
 	// 100 ms.
 	Linger time.Duration
+	// Share says that the directory is one of a fleet's: every change leaves a row
+	// in the outbox, see [Store.Outbox]. Without it nothing of that is written.
+	Share bool
 	// QueueBytes bounds what waits for the writer; default 64 MiB.
 	QueueBytes int64
 
@@ -65,6 +68,7 @@ type Store struct {
 	journal *journal
 	feed    *feed
 	vectors *vectors
+	outbox  *outbox
 	broken  chan error    // a failed commit: Run opens anew
 	tidy    chan struct{} // something was erased: squeeze now
 	first   chan struct{} // closed after the first attempt to open
@@ -121,6 +125,7 @@ func New(cfg Config) (*Store, error) {
 		journal:      newJournal(cfg.QueueBytes),
 		feed:         newFeed(),
 		vectors:      newVectors(),
+		outbox:       newOutbox(),
 		broken:       make(chan error, 1),
 		tidy:         make(chan struct{}, 1),
 		first:        make(chan struct{}),

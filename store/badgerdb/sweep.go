@@ -40,6 +40,11 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 		case <-s.tidy:
 			erased = true
 		case <-ctx.Done():
+		}
+		if err := s.keepCopies(h); err != nil {
+			s.log.Warn("note the use of copies", "err", err)
+		}
+		if ctx.Err() != nil {
 			return
 		}
 	}

@@ -134,6 +134,8 @@ type tx struct {
 	mark        func()                          // run at each commit of a change in pieces
 	by          store.Change                    // of the memories that it writes
 	journalled  int                             // exchanges, since the last commit
+	foreign     bool                            // it takes in what the fleet has already
+	shipped     map[string]pending              // rows of the outbox, since the last commit
 
 	// What a batch needs again and again. Hashing and allocating are a good part
 	// of what journalling costs, and a batch has few owners.
@@ -324,6 +326,10 @@ func (t *tx) commit() error {
 	}
 	for _, fn := range t.after {
 		fn()
+	}
+	if len(t.shipped) > 0 {
+		t.s.outbox.committed(t.shipped)
+		clear(t.shipped)
 	}
 	if t.journalled > 0 {
 		t.s.metrics.journalled.Add(float64(t.journalled))

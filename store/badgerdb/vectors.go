@@ -292,6 +292,9 @@ func (s *Store) putVector(t *tx, of *store.Memory, values []float32, mark byte) 
 		return err
 	}
 	s.vectors.feed.later(t, m.Tenant, m.Scope, m.ID)
+	if err := s.shipMemory(t, at, m.ID); err != nil {
+		return err
+	}
 	return s.unready(t, at, id)
 }
 

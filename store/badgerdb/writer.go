@@ -170,6 +170,7 @@ func (s *Store) writeEnded(t *tx, x *store.Exchange) error {
 	}
 	if old != nil {
 		y.Places = joinPlaces(old.Places, y.Places)
+		y.Anchors = append(y.Anchors, old.Anchors...) // a shared directory keeps them there
 	}
 	y.Seq = sess.LastSeq + 1
 	record, err := t.encodeLarge(at.place(), store.Hash{}, y.Seq, &y, &sess)
@@ -190,6 +191,9 @@ func (s *Store) writeEnded(t *tx, x *store.Exchange) error {
 	}
 	key := binary.BigEndian.AppendUint64(t.key(famExchange, at[:], 8), y.Seq)
 	if err := t.putPlain(key, record, 0, keepSession); err != nil {
+		return err
+	}
+	if err := s.shipExchange(t, at, y.Seq); err != nil {
 		return err
 	}
 	if _, own := store.OwnExchange(y.ID, y.Session); !own {
