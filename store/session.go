@@ -95,6 +95,10 @@ type SessionInfo struct {
 	// End asks the store to close the session with this exchange
 	// (Hindsight-Session-End).
 	End bool `json:"end,omitempty"`
+	// Trial is the session's group, and Corrections how many of the exchange's
+	// messages put something right; both empty where nothing is compared.
+	Trial       Trial `json:"trial,omitempty"`
+	Corrections int   `json:"corrections,omitempty"`
 	// New says that the session's id was drawn for this exchange, which is the
 	// first of it that ended: nothing can be kept under it.
 	New bool `json:"-"`
@@ -127,6 +131,12 @@ type Session struct {
 	Model      string       `json:"model"`
 	Zone       string       `json:"zone,omitempty"`
 	Cred       Hash         `json:"credential,omitzero"`
+
+	// What is compared of sessions with and without memories: nothing is counted
+	// where Trial is empty.
+	Trial       Trial `json:"trial,omitempty"`
+	Corrections int   `json:"corrections,omitempty"`
+	Usage       Usage `json:"usage,omitzero"`
 }
 
 // Place is one message of a session where words stand that only appear once:

@@ -139,7 +139,7 @@ func (b *benchStack) serveOnce(ctx context.Context, dir string, args ...string) 
 		return nil, err
 	}
 	p, err := b.own(ctx, []string{
-		"LLM_API_BASE=" + b.upstream.url + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_DATA_DIR=" + dir, "HINDSIGHT_TENANT=bench",
+		"LLM_API_BASE=" + b.upstream.url + "/v1", "HINDSIGHT_REFLECT_MODEL=rules", "HINDSIGHT_SESSION_PER_HOUR=0", "HINDSIGHT_DATA_DIR=" + dir, "HINDSIGHT_TENANT=bench",
 		"HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_ADMIN_TOKEN=" + benchToken, "HINDSIGHT_LOG_LEVEL=error", "HINDSIGHT_EMBEDDER=" + b.embedder,
 	}, append([]string{"serve"}, args...)...)
 	if err != nil {

@@ -133,7 +133,8 @@ type StoreConfig struct {
 
 // SessionConfig is for conversations.
 type SessionConfig struct {
-	Idle time.Duration
+	Idle    time.Duration
+	PerHour int // sessions that a scope may gain; 0: any number
 }
 
 // ReflectConfig is for reflection. An empty Model is the session's own, "rules"
@@ -166,7 +167,8 @@ type InjectConfig struct {
 	Array    string // part or inline
 	Profiles map[string]inject.Profile
 	Cite     bool
-	Stateful bool // also where the upstream keeps the conversation
+	Holdout  float64 // share of sessions without injection
+	Stateful bool    // also where the upstream keeps the conversation
 }
 
 // LogConfig is for the logger.
@@ -233,7 +235,8 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 		Grants:  d.grants(s.Grants),
 		Store:   StoreConfig{Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting)},
 		Session: SessionConfig{
-			Idle: d.duration(s.SessionIdle, time.Second, 7*24*time.Hour),
+			Idle:    d.duration(s.SessionIdle, time.Second, 7*24*time.Hour),
+			PerHour: d.number(s.SessionPerHour, 0, 1_000_000),
 		},
 		Reflect: ReflectConfig{
 			Model:        s.ReflectModel.raw,
@@ -256,6 +259,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Profiles: d.profiles(s.Profiles),
 			Cite:     d.bool(s.Cite.setting),
 			Stateful: d.bool(s.Stateful.setting),
+			Holdout:  d.share(s.Holdout),
 		},
 		Zone: d.zone(s.TZ, env),
 		Log:  LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hindsight/proxy"
+	"hindsight/reflect/extract"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 )
@@ -18,7 +19,21 @@ type counted struct {
 // Finish never blocks.
 func (c counted) Finish(x *store.Exchange) {
 	c.sent(x)
+	if x.SessionInfo.Trial != "" {
+		x.SessionInfo.Corrections = corrections(x)
+	}
 	c.Store.Finish(x)
+}
+
+// corrections counts the messages that put right what the model had said.
+func corrections(x *store.Exchange) int {
+	n := 0
+	for _, e := range x.Events {
+		if e.Kind == store.UserInput && e.Turn > 1 && extract.PutsRight(e.Text) {
+			n++
+		}
+	}
+	return n
 }
 
 // ended records exchanges, lets reflection hear what users ask for in them, and

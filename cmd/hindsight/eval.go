@@ -82,7 +82,7 @@ func replayCapture(ctx context.Context, c clients.Capture, env environ) (clients
 
 	set := map[string]string{
 		"LLM_API_BASE": "http://" + ln.Addr().String() + "/v1", "HINDSIGHT_DATA_DIR": dir, "HINDSIGHT_LOG_LEVEL": "error",
-		"HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0", "HINDSIGHT_REFLECT_MODEL": "rules",
+		"HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0", "HINDSIGHT_REFLECT_MODEL": "rules", "HINDSIGHT_SESSION_PER_HOUR": "0",
 		"HINDSIGHT_TENANT": "eval", "HINDSIGHT_DEFAULT_USER": evalUser,
 	}
 	env.get = func(name string) string { return set[name] }

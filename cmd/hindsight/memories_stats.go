@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hindsight/proxy/admin"
+	"hindsight/proxy/admin/trial"
 )
 
 type memoriesStats struct{ reach }
@@ -40,6 +41,15 @@ func (a *app) printStats(s admin.Stats) error {
 		{"judged", fmt.Sprintf("%d used, %d ignored, %d contradicted", k.Judged.Used, k.Judged.Ignored, k.Judged.Contradicted)},
 		{"conflict rate", percent(s.Conflict)}, {"utilisation", percent(s.Utilisation)},
 	}
+	for _, sc := range s.Paused {
+		pairs = append(pairs, [2]string{"paused", string(sc) + ": it gains too many sessions; send Hindsight-Memory: off with load tests"})
+	}
+	if c := s.Comparison; c != nil {
+		pairs = append(pairs, [2]string{"compared", fmt.Sprintf("%d sessions with memory, %d held out; a session's mean:", c.With, c.Without)})
+		for _, f := range c.Figures {
+			pairs = append(pairs, [2]string{strings.ReplaceAll(f.Name, "_", " "), compared(f)})
+		}
+	}
 	if r := s.Run; r != nil {
 		pairs = append(pairs, [][2]string{
 			{"since the start", when(s.Since) + ", all tenants"},
@@ -50,6 +60,18 @@ func (a *app) printStats(s admin.Stats) error {
 		}...)
 	}
 	return a.printFields(pairs...)
+}
+
+// compared is a figure of both groups, with what can be said of the difference.
+func compared(f trial.Figure) string {
+	text := fmt.Sprintf("%.4g with, %.4g without, difference %+.3g", f.With, f.Without, f.Difference)
+	switch {
+	case f.Low == nil:
+		return text + " (too few sessions to tell)"
+	case f.Certain():
+		return text + fmt.Sprintf(" (95 %%: %+.3g to %+.3g)", *f.Low, *f.High)
+	}
+	return text + fmt.Sprintf(" (95 %%: %+.3g to %+.3g, so it may be chance)", *f.Low, *f.High)
 }
 
 // tally is how many there are of each: 3 preference, 1 solution.

@@ -54,6 +54,7 @@ type settings struct {
 	Strict            toggle  `name:"strict" key:"strict" def:"false" group:"store" placeholder:"BOOL" help:"Stop where the local store can't be used, instead of forwarding without memory."`
 
 	SessionIdle    setting `name:"session-idle" key:"session.idle" def:"10m" group:"reflection" placeholder:"TIME" help:"A session is over after this much silence."`
+	SessionPerHour setting `name:"session-per-hour" key:"session.per_hour" def:"200" group:"reflection" placeholder:"N" help:"Most sessions that a user's scope may gain in an hour; further ones get no memory until fewer come. 0: any number."`
 	ReflectModel   setting `name:"reflect-model" key:"reflect.model" group:"reflection" placeholder:"MODEL" help:"Model for reflection; the session's own where left out, rules for none."`
 	ReflectAPIBase setting `name:"reflect-api-base" key:"reflect.api_base" group:"reflection" placeholder:"URL" help:"Another endpoint for reflection."`
 	ReflectAPIKey  setting `name:"reflect-api-key" key:"reflect.api_key" secret:"true" group:"reflection" placeholder:"KEY" help:"Its key."`
@@ -82,6 +83,7 @@ type settings struct {
 	Array            setting `name:"inject-array" key:"inject.array" def:"part" group:"injection" placeholder:"WORD" help:"part or inline: how a block joins a list of parts."`
 	Stateful         toggle  `name:"inject-stateful" key:"inject.stateful" def:"true" group:"injection" placeholder:"BOOL" help:"Inject where the upstream keeps the conversation."`
 	Cite             toggle  `name:"inject-cite" key:"inject.cite" def:"false" group:"injection" placeholder:"BOOL" help:"Ask the model to name the notes that it used."`
+	Holdout          setting `name:"inject-holdout" key:"inject.holdout" def:"0" group:"injection" placeholder:"SHARE" help:"Share of the sessions that get no memories, so that memories stats can compare; 0: none."`
 	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models, by a pattern over their names."`
 
 	MCPNames  setting `name:"mcp-names" key:"mcp.names" group:"other" placeholder:"JSON" help:"Other names for the MCP tools."`

@@ -136,7 +136,8 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Shares:   sharesOf(cfg.Grants),
 		Settings: cfg.Effective,
-		Gatherer: reg, Version: thisBuild().Version, Zone: cfg.Zone, Now: cfg.Now, Log: s.log,
+		Paused:   s.tracker.Paused,
+		Gatherer: reg, Reg: reg, Version: thisBuild().Version, Zone: cfg.Zone, Now: cfg.Now, Log: s.log,
 	})
 	s.metrics = admin.Metrics(reg)
 	return nil
@@ -153,6 +154,7 @@ func (s *stack) run(ctx context.Context) error {
 	others.Go(func() { s.records.tell(rest, s.store.Flush, s.runner.Wake) })
 	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
 	others.Go(func() { s.owner(rest) })
+	others.Go(func() { s.api.Run(rest) })
 	if s.vectors != nil {
 		others.Go(func() { s.vectors.run(rest) })
 	}

@@ -62,6 +62,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	sc := session.Config{
 		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
 		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle, Now: cfg.Now,
+		PerHour: cfg.Session.PerHour, Holdout: cfg.Inject.Holdout,
 		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory,
 	}
 	for _, k := range cfg.Auth.Keys {

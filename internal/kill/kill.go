@@ -125,7 +125,7 @@ func start(ctx context.Context, cfg Config, upstream string) (*child, error) {
 	cmd.Env = append(os.Environ(),
 		"LLM_API_BASE="+upstream, "LLM_API_KEY=sk-kill", "HINDSIGHT_TENANT=kill",
 		"HINDSIGHT_DATA_DIR="+cfg.Dir, "HINDSIGHT_LISTEN="+listen, "HINDSIGHT_ADMIN_LISTEN="+admin,
-		"HINDSIGHT_ADMIN_TOKEN="+token, "HINDSIGHT_SESSION_IDLE=1s", "HINDSIGHT_LOG_LEVEL=error",
+		"HINDSIGHT_ADMIN_TOKEN="+token, "HINDSIGHT_SESSION_IDLE=1s", "HINDSIGHT_SESSION_PER_HOUR=0", "HINDSIGHT_LOG_LEVEL=error",
 		"HINDSIGHT_REFLECT_BUDGET_LEAST=1000000000") // what rules keep, once it is spent, has other words
 	cmd.Env = append(cmd.Env, cfg.Env...) // the last of a name counts
 	cmd.Stdout, cmd.Stderr = cfg.Log, cfg.Log

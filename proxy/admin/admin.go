@@ -61,9 +61,10 @@ type Promoter interface {
 	Promote(ctx context.Context, p store.Promotion) (kept store.Memory, created bool, err error)
 }
 
-// Counter counts what is kept.
+// Counter counts what is kept, and sums up the sessions that are compared.
 type Counter interface {
 	Figures(ctx context.Context, tenant string) (store.Figures, error)
+	Trials(ctx context.Context, tenant string) (store.Trials, error)
 }
 
 // Tenants lists tenants and joins them. TenantAlias returns the tenant that a
@@ -146,6 +147,10 @@ type Config struct {
 	// nil or an empty answer: none.
 	User func(ctx context.Context) string
 
+	// Paused lists the scopes of a tenant that gain too many sessions; nil: none
+	// ever does.
+	Paused func(tenant string) []store.Scope
+
 	// Token is the bearer token; empty: the one in TokenFile, which is made
 	// where it isn't there.
 	Token     string
@@ -153,11 +158,12 @@ type Config struct {
 	// Hosts are Host values to answer to besides loopback names.
 	Hosts []string
 
-	Zone     *time.Location      // of the days in a search ("yesterday"); nil: UTC
-	Gatherer prometheus.Gatherer // of /metrics; nil: none
-	Version  string              // of the OpenAPI document
-	Log      *slog.Logger        // nil discards
-	Now      func() time.Time    // nil: time.Now
+	Zone     *time.Location        // of the days in a search ("yesterday"); nil: UTC
+	Gatherer prometheus.Gatherer   // of /metrics; nil: none
+	Reg      prometheus.Registerer // takes the figures that Run keeps; nil: none does
+	Version  string                // of the OpenAPI document
+	Log      *slog.Logger          // nil discards
+	Now      func() time.Time      // nil: time.Now
 }
 
 // API is the management API. Its handlers are safe for concurrent use.
@@ -167,6 +173,7 @@ type API struct {
 	routes http.Handler
 	guard  *guard
 	began  time.Time
+	keeper *keeper
 
 	recording sync.Mutex // held while reported events are compared and recorded
 }
@@ -187,11 +194,23 @@ func New(cfg Config) *API {
 		cfg.User = func(context.Context) string { return "" }
 	}
 	a := &API{cfg: cfg, log: cfg.Log, guard: newGuard(cfg), began: cfg.Now()}
+	a.keeper = newKeeper(cfg.Store, cfg.Now, cfg.Reg)
 	a.routes = a.build()
 	if _, err := a.guard.token.get(); err != nil {
 		a.log.Error("admin port is closed", "error", err)
 	}
 	return a
+}
+
+// Run keeps the figures of /metrics true until ctx ends. Without it they aren't
+// there, and figures of a large store take as long as counting does.
+func (a *API) Run(ctx context.Context) {
+	a.keeper.run(ctx, func(ctx context.Context) ([]store.Tenant, error) {
+		if on, _ := a.cfg.Store.State(); !on {
+			return nil, nil
+		}
+		return a.cfg.Store.Tenants(ctx)
+	}, func(err error) { a.log.Warn("count memories for the metrics", "error", err) })
 }
 
 // Handler serves the admin port.

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	dto "github.com/prometheus/client_model/go"
 
+	"hindsight/proxy/admin/trial"
 	"hindsight/store"
 )
 
@@ -29,6 +30,9 @@ type Stats struct {
 
 	Conflict    *float64 `json:"conflict_rate,omitempty" doc:"Superseded memories of all that are kept."`
 	Utilisation *float64 `json:"utilisation_rate,omitempty" doc:"Verdicts used or confirmed of all verdicts on injected memories."`
+
+	Comparison *trial.Comparison `json:"comparison,omitempty" doc:"Sessions with and without memory, where inject.holdout holds some out."`
+	Paused     []store.Scope     `json:"paused" nullable:"false" doc:"Scopes that gain more sessions than session.per_hour allows: new sessions of theirs get no memory until fewer come."`
 
 	Since time.Time `json:"since" doc:"When this process started."`
 	Run   *Run      `json:"since_start,omitempty" doc:"Of this process, all tenants together; gone with a restart."`
@@ -54,15 +58,24 @@ func (a *API) getStats(ctx context.Context, in *statsInput) (*statsOutput, error
 	if err != nil {
 		return nil, err
 	}
-	f, err := a.cfg.Store.Figures(ctx, tenant)
+	c, err := a.keeper.of(ctx, tenant)
 	if err != nil {
 		return nil, a.fail("the figures", err)
 	}
+	f := c.figures
 	j := f.Judged
 	s := Stats{
 		Tenant: tenant, Kept: f, Since: a.began, Run: a.run(),
 		Conflict:    rate(float64(f.States[store.Superseded]), float64(f.Memories)),
 		Utilisation: rate(float64(j.Used), float64(j.Used+j.Ignored+j.Contradicted)),
+	}
+	s.Paused = []store.Scope{}
+	if a.cfg.Paused != nil {
+		s.Paused = append(s.Paused, a.cfg.Paused(tenant)...)
+	}
+	if c.trials.With.Turns.N+c.trials.Without.Turns.N > 0 {
+		compared := trial.Compare(c.trials)
+		s.Comparison = &compared
 	}
 	return &statsOutput{s}, nil
 }

@@ -25,7 +25,7 @@ func (k *Tracker) Begin(t *Turn, plan inject.Plan) *store.Exchange {
 		ID: t.Exchange, Session: t.Session, Owner: t.Owner, Started: t.Received,
 		Zone: t.Zone.String(), Dialect: w.dialect, Model: strings.Clone(t.Model),
 		System: w.system, Sent: w.sent, Cred: w.shown.hash, Injected: plan.New,
-		SessionInfo: store.SessionInfo{ExternalID: l.external, Parent: l.parent},
+		SessionInfo: store.SessionInfo{ExternalID: l.external, Parent: l.parent, Trial: t.Trial},
 	}
 	for _, b := range plan.Blocks {
 		if !b.Fresh {
@@ -69,6 +69,9 @@ func (k *Tracker) enter(t *Turn, void bool) (crowded bool) {
 	l := w.live
 	if l == nil || void {
 		return false
+	}
+	if !l.begun {
+		k.gained(t, now)
 	}
 	l.begun, l.seen = true, now
 	l.system, l.tools = w.system, w.tools

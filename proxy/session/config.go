@@ -41,6 +41,13 @@ type Config struct {
 	// nil: this process is alone.
 	Others Others
 
+	// PerHour is how many sessions a user's scope may gain in an hour; one more is
+	// paused. 0: any number.
+	PerHour int
+	// Holdout is the share of sessions, from 0 to 1, that are given no memories, so
+	// that what memories do can be seen.
+	Holdout float64
+
 	Zone     *time.Location   // of users who send none; nil means UTC
 	Idle     time.Duration    // a session without requests for so long isn't open; default 10 min
 	Sessions int              // sessions held in memory; default 4096

@@ -37,6 +37,7 @@ func (k *Tracker) fill(t *Turn, r *reading) {
 	if k.cfg.LeaveKept && w.stored {
 		t.Mode = t.Mode.silent()
 	}
+	k.compare(t)
 	for i := len(r.models) - 1; i >= 0 && len(w.echoed) < echoes; i-- {
 		if m := r.models[i]; !m.echo.IsZero() {
 			w.echoed = append(w.echoed, m.echo)

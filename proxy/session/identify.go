@@ -112,15 +112,19 @@ func (k *Tracker) aside(t *Turn, rule string) {
 	k.m.side.WithLabelValues(rule).Inc()
 }
 
-// Conversation is the turn as injection sees it. Recall is on; who wants a
-// replay alone turns it off.
+// Conversation is the turn as injection sees it: a session that is held out
+// is only replayed what it got before.
 func (t *Turn) Conversation() inject.Conversation {
+	skip, recall := t.Skip, t.Trial != store.TrialWithout
+	if !recall && t.Fresh >= 0 {
+		skip = holdout
+	}
 	return inject.Conversation{
 		Owner: t.Owner, Session: t.Session, Exchange: t.Exchange, Child: t.Child,
-		Places: t.Places, Fresh: t.Fresh, Skip: t.Skip,
+		Places: t.Places, Fresh: t.Fresh, Skip: skip,
 		Words: t.Words, Context: t.Context, Texts: t.Texts,
 		Held: t.held, Model: t.Model, Structured: t.structured, BodyHash: t.BodyHash,
-		Recall: true, Now: t.Received, Zone: t.Zone,
+		Recall: recall, Now: t.Received, Zone: t.Zone,
 	}
 }
 

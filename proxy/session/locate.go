@@ -65,11 +65,16 @@ func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals,
 		w.attempt, w.try = k.try(nil, body, l.id, t.Received)
 		w.attempt.grown, w.attempt.continues, w.attempt.heard = w.grown, l.answered, w.heard
 	}
+	begun := l.begun
 	t.Session, t.External, t.Parent, t.Exchange = l.id, l.external, l.parent, w.attempt.exchange
 	k.mu.Unlock()
 	t.Child, t.Retry = sig.child || t.Parent != "", a != nil
 	k.m.found.WithLabelValues(how).Inc()
-	return k.crowded(ctx, t, l)
+	if err := k.crowded(ctx, t, l); err != nil {
+		return err
+	}
+	k.runaway(t, begun)
+	return nil
 }
 
 // join counts a request in a session, which stays in memory from now on until

@@ -93,6 +93,7 @@ type Turn struct {
 	Places  []inject.Place
 	Fresh   int
 	Skip    string
+	Trial   store.Trial // its session's group, where sessions with and without memories are compared
 	Words   string
 	Context []string
 	Texts   []string

@@ -72,7 +72,8 @@ type Tracker struct {
 	growths   *lru[store.Hash, growth]
 	zones     *lru[string, *time.Location] // nil: no such zone
 	hashers   *lru[ownerKey, *hasher]
-	factNames *lru[ownerKey, [2]string] // by tenant
+	factNames *lru[ownerKey, [2]string]    // by tenant
+	bursts    *lru[store.Owner, *arrivals] // by tenant and user
 	creds     map[store.Hash]held
 	ending    map[*work]struct{} // between Ended and Recorded
 }
@@ -97,6 +98,7 @@ func New(cfg Config, st Store, rules *clients.Rules, log *slog.Logger, reg prome
 		growths:   newLRU[store.Hash, growth](maxGrowths, nil),
 		zones:     newLRU[string, *time.Location](maxZones, nil),
 		hashers:   newLRU[ownerKey, *hasher](maxHashers, nil),
+		bursts:    newLRU[store.Owner, *arrivals](maxBursts, nil),
 		factNames: newLRU[ownerKey, [2]string](maxHashers, nil),
 		creds:     map[store.Hash]held{},
 		ending:    map[*work]struct{}{},

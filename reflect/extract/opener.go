@@ -44,6 +44,11 @@ func headless(s string) string {
 	}
 }
 
+// PutsRight says whether a message begins by putting right what was said before.
+func PutsRight(message string) bool {
+	return correction.MatchString(strings.TrimSpace(message))
+}
+
 // corrects says whether a message puts right with these words what was said
 // before: an opener stands before them, or at their head.
 func corrects(text, quote string) bool {

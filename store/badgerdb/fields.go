@@ -142,4 +142,6 @@ func ends() []store.ExchangeStatus {
 	return []store.ExchangeStatus{store.Complete, store.Aborted, store.Truncated, store.Errored}
 }
 
+func trials() []store.Trial { return []store.Trial{store.TrialWith, store.TrialWithout} }
+
 func states() []store.SessionState { return []store.SessionState{store.Open, store.Closed} }

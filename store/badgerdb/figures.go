@@ -31,6 +31,31 @@ func (s *Store) Figures(ctx context.Context, tenant string) (store.Figures, erro
 	return f, wrap("count memories", err)
 }
 
+// Trials sums up a tenant's sessions that take part in a comparison. It reads all
+// sessions.
+func (s *Store) Trials(ctx context.Context, tenant string) (store.Trials, error) {
+	var out store.Trials
+	f := store.SessionFilter{Tenant: tenant, Limit: 1000}
+	for more := true; more; more = f.Cursor != "" {
+		page, next, err := s.Sessions(ctx, f)
+		if err != nil {
+			return out, wrap("compare sessions", err)
+		}
+		for i := range page {
+			x := &page[i]
+			switch {
+			case x.Parent != "":
+			case x.Trial == store.TrialWith:
+				out.With.Add(x)
+			case x.Trial == store.TrialWithout:
+				out.Without.Add(x)
+			}
+		}
+		f.Cursor = next
+	}
+	return out, nil
+}
+
 func countMemory(f *store.Figures, m *store.Memory, now time.Time) {
 	f.Memories++
 	f.States[m.State]++

@@ -59,6 +59,9 @@ const (
 	xAnchorLength
 	xAnchorAlone
 	xAnchorTime
+
+	xTrial // of the exchange again
+	xCorrections
 )
 
 // appendExchange encodes an exchange with its places. home is the session that
@@ -103,6 +106,8 @@ func appendExchange(b []byte, x *store.Exchange, home *store.Session) []byte {
 	b = appendText(b, xExternal, x.SessionInfo.ExternalID)
 	b = appendText(b, xParent, x.SessionInfo.Parent)
 	b = appendFlag(b, xEnd, x.SessionInfo.End)
+	b = appendWord(b, xTrial, trials(), x.SessionInfo.Trial)
+	b = appendInt(b, xCorrections, x.SessionInfo.Corrections)
 	for _, h := range x.Echoed {
 		b = appendHash(b, xEchoed, h)
 	}
@@ -224,6 +229,10 @@ func readExchange(b []byte, home *store.Session) (store.Exchange, error) {
 			x.SessionInfo.Parent = f.string()
 		case xEnd:
 			x.SessionInfo.End = f.flag()
+		case xTrial:
+			x.SessionInfo.Trial = wordOf(f, trials())
+		case xCorrections:
+			x.SessionInfo.Corrections = f.int()
 		case xEchoed:
 			x.Echoed = append(x.Echoed, f.hash())
 		case xEvent:
@@ -291,6 +300,11 @@ const (
 	sModel
 	sZone
 	sCred
+	sTrial
+	sCorrections
+	sInput
+	sOutput
+	sCached
 )
 
 func appendSession(b []byte, x *store.Session) []byte {
@@ -310,7 +324,12 @@ func appendSession(b []byte, x *store.Session) []byte {
 	b = appendText(b, sDialect, x.Dialect)
 	b = appendText(b, sModel, x.Model)
 	b = appendText(b, sZone, x.Zone)
-	return appendHash(b, sCred, x.Cred)
+	b = appendHash(b, sCred, x.Cred)
+	b = appendWord(b, sTrial, trials(), x.Trial)
+	b = appendInt(b, sCorrections, x.Corrections)
+	b = appendInt(b, sInput, x.Usage.Input)
+	b = appendInt(b, sOutput, x.Usage.Output)
+	return appendInt(b, sCached, x.Usage.Cached)
 }
 
 func readSession(b []byte) (store.Session, error) {
@@ -351,6 +370,16 @@ func readSession(b []byte) (store.Session, error) {
 			x.Zone = f.string()
 		case sCred:
 			x.Cred = f.hash()
+		case sTrial:
+			x.Trial = wordOf(f, trials())
+		case sCorrections:
+			x.Corrections = f.int()
+		case sInput:
+			x.Usage.Input = f.int()
+		case sOutput:
+			x.Usage.Output = f.int()
+		case sCached:
+			x.Usage.Cached = f.int()
 		}
 	})
 	if err != nil {

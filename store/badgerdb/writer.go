@@ -269,6 +269,23 @@ func fold(sess *store.Session, x *store.Exchange) {
 	if !x.Cred.IsZero() {
 		sess.Cred = x.Cred
 	}
+	if sess.Trial == "" {
+		sess.Trial = x.SessionInfo.Trial
+	}
+	compared(sess, x, 1)
+}
+
+// compared adds what an exchange counts for to a session that is compared with
+// others, or takes it away again.
+func compared(sess *store.Session, x *store.Exchange, sign int) {
+	if sess.Trial == "" {
+		return
+	}
+	add := func(to *int, n int) { *to = max(0, *to+sign*n) }
+	add(&sess.Corrections, x.SessionInfo.Corrections)
+	add(&sess.Usage.Input, x.Usage.Input)
+	add(&sess.Usage.Output, x.Usage.Output)
+	add(&sess.Usage.Cached, x.Usage.Cached)
 }
 
 // earlier finds the form of an exchange that ended before under the same id,
@@ -310,6 +327,7 @@ func (t *tx) replace(at conversation, old *store.Exchange, sess *store.Session) 
 		return err
 	}
 	if from == at {
+		compared(sess, old, -1)
 		if old.Seq > sess.Cursor {
 			sess.NewTokens = max(0, sess.NewTokens-old.Tokens)
 		}
