@@ -46,6 +46,7 @@ type commands struct {
 	Bench    benchCmd    `cmd:"" help:"Measure speed, beside what else there is."`
 	Replay   replayCmd   `cmd:"" help:"Ask again what was asked, at other settings, and show what would be injected."`
 	Eval     evalCmd     `cmd:"" help:"Check what is remembered, on data of yours."`
+	Inject   injectCmd   `cmd:"" name:"inject-sidecar" help:"Put Hindsight into pods of Kubernetes that ask for it: a mutating webhook."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	Completion completionCmd `cmd:"" help:"Print what makes the shell complete commands: bash, zsh, fish."`
