@@ -27,6 +27,7 @@ type Conversation struct {
 	Owner    store.Owner
 	Session  string
 	Exchange string
+	New      bool // this request begins the session: nothing is kept of it yet
 	Child    bool // a sub-agent: skills only, no facts about the user
 
 	// Places are the user messages of this request where a block may stand,

@@ -67,9 +67,14 @@ func (l *ledger) session(o store.Owner, session string) *sessionLedger {
 }
 
 // open returns a session's blocks, read from the store if this is the first
-// time.
-func (l *ledger) open(ctx context.Context, o store.Owner, session string) (*sessionLedger, error) {
+// time. Of a session that begins now the store has none.
+func (l *ledger) open(ctx context.Context, o store.Owner, session string, begins bool) (*sessionLedger, error) {
 	s := l.session(o, session)
+	if begins {
+		s.mu.Lock()
+		s.loaded = true
+		s.mu.Unlock()
+	}
 	if s.isLoaded() {
 		return s, nil
 	}

@@ -105,6 +105,39 @@ func TestMergeKeepsTheImportantAndTheNewest(t *testing.T) {
 	}
 }
 
+// What an expression needs is in everything that it finds: the quick look
+// before it changes nothing.
+func TestTimeWordsAreLookedForQuickly(t *testing.T) {
+	tw := newTimeWords()
+	all := []form{tw.month}
+	for _, e := range tw.relative {
+		all = append(all, e.form)
+	}
+	pieces := strings.Fields("in last during since january december 3 12 two few several day days week weeks month year years ago the before yesterday today this " +
+		"morning recently lately other time previously earlier back then 前天 昨天 昨晚 今天 今早 三 十二 两 几 天 周 个 星期 礼拜 月 月份 年 之 以 前 上 上个 这 这个 本周 去年 最近 前几天 这几天 前些天 上次 上一次 上回 之前 以前 先前")
+	rnd := rand.New(rand.NewPCG(3, 4))
+	found := make([]int, len(all))
+	for range 30_000 {
+		s, gap := "", [...]string{" ", ""}[rnd.IntN(2)]
+		for range 1 + rnd.IntN(5) {
+			s += pieces[rnd.IntN(len(pieces))] + gap
+		}
+		for i, f := range all {
+			if !f.MatchString(s) {
+				continue
+			}
+			if found[i]++; !f.in(s) {
+				t.Fatalf("%v finds something in %q, and %q isn't there", f, s, f.needs)
+			}
+		}
+	}
+	for i, n := range found {
+		if n == 0 {
+			t.Errorf("%v was never found", all[i])
+		}
+	}
+}
+
 func TestTimeWindows(t *testing.T) {
 	tw := newTimeWords()
 	day := func(s string) time.Time {

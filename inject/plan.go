@@ -21,7 +21,7 @@ func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Deadline)
 	defer cancel()
 	p := Plan{owner: c.Owner, session: c.Session, body: c.BodyHash}
-	led, err := e.ledger.open(ctx, c.Owner, c.Session)
+	led, err := e.ledger.open(ctx, c.Owner, c.Session, c.New)
 	if err != nil {
 		e.log.Debug("ledger unread", "err", err)
 		p.Status, p.Reason = Skipped, reasonOf(err)

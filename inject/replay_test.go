@@ -274,4 +274,9 @@ func TestLedgerIsReadOnceAndBounded(t *testing.T) {
 	if d.loads != 4 {
 		t.Errorf("%d reads of the ledger, want 4: a, b, c and b again", d.loads)
 	}
+	begins := talk("d", "what is my dog called?")
+	begins.New = true
+	if e.Commit(e.Plan(t.Context(), begins)); d.loads != 4 {
+		t.Error("the ledger of a session that begins is read")
+	}
 }

@@ -3,6 +3,7 @@ package inject
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,40 +34,55 @@ func (w window) factor(t time.Time) float64 {
 // timeWords are the time expressions that queries are searched for.
 type timeWords struct {
 	relative []moment
-	month    *regexp.Regexp
+	month    form
+}
+
+// form is an expression, and pieces of text of which it needs one. To look for
+// them costs a hundredth of asking the expression, and most messages name no time.
+type form struct {
+	*regexp.Regexp
+	needs []string
+}
+
+// in says whether s may hold the expression.
+func (f form) in(s string) bool {
+	return slices.ContainsFunc(f.needs, func(piece string) bool { return strings.Contains(s, piece) })
 }
 
 // moment is one relative expression. when gives the window's bounds from the
 // first moment of today; nil means only "earlier".
 type moment struct {
-	form *regexp.Regexp
+	form
 	when func(today time.Time, m []string) (from, to time.Time)
 }
 
 func newTimeWords() *timeWords {
-	m := func(form string, when func(time.Time, []string) (time.Time, time.Time)) moment {
-		return moment{regexp.MustCompile(form), when}
+	f := func(needs, expression string) form {
+		return form{regexp.MustCompile(expression), strings.Split(needs, "|")}
+	}
+	m := func(needs, expression string, when func(time.Time, []string) (time.Time, time.Time)) moment {
+		return moment{f(needs, expression), when}
 	}
 	return &timeWords{
-		month: regexp.MustCompile(`\b(?:in|last|during|since) (january|february|march|april|may|june|july|august|september|october|november|december)\b|(\d{1,2}|[一二三四五六七八九十]{1,2})月份?`),
+		month: f("in |last |during |since |月", `\b(?:in|last|during|since) (january|february|march|april|may|june|july|august|september|october|november|december)\b|(\d{1,2}|[一二三四五六七八九十]{1,2})月份?`),
 		relative: []moment{
-			m(`\bthe day before yesterday\b|前天`, days(-2, -1)),
-			m(`\byesterday\b|昨天|昨晚`, days(-1, 0)),
-			m(`\b(?:today|this morning)\b|今天|今早`, days(0, 1)),
-			m(`\b(\d{1,3}|two|three|four|five|six|a few|few|several) (day|week|month|year)s? ago\b`, ago),
-			m(`(\d{1,3}|[一两二三四五六七八九十几])(天|周|个星期|星期|个月|年)(?:之|以)?前`, ago),
-			m(`\blast week\b|上个?(?:周|星期|礼拜)[一二三四五六日天]?`, week(-7)),
-			m(`\bthis week\b|这个?(?:周|星期|礼拜)|本周`, week(0)),
-			m(`\blast month\b|上个?月`, func(t time.Time, _ []string) (time.Time, time.Time) {
+			m("the day before yesterday|前天", `\bthe day before yesterday\b|前天`, days(-2, -1)),
+			m("yesterday|昨", `\byesterday\b|昨天|昨晚`, days(-1, 0)),
+			m("today|this morning|今", `\b(?:today|this morning)\b|今天|今早`, days(0, 1)),
+			m(" ago", `\b(\d{1,3}|two|three|four|five|six|a few|few|several) (day|week|month|year)s? ago\b`, ago),
+			m("前", `(\d{1,3}|[一两二三四五六七八九十几])(天|周|个星期|星期|个月|年)(?:之|以)?前`, ago),
+			m("last week|上", `\blast week\b|上个?(?:周|星期|礼拜)[一二三四五六日天]?`, week(-7)),
+			m("this week|这|本周", `\bthis week\b|这个?(?:周|星期|礼拜)|本周`, week(0)),
+			m("last month|上", `\blast month\b|上个?月`, func(t time.Time, _ []string) (time.Time, time.Time) {
 				first := t.AddDate(0, 0, 1-t.Day())
 				return first.AddDate(0, -1, 0), first
 			}),
-			m(`\blast year\b|去年`, func(t time.Time, _ []string) (time.Time, time.Time) {
+			m("last year|去年", `\blast year\b|去年`, func(t time.Time, _ []string) (time.Time, time.Time) {
 				first := time.Date(t.Year(), 1, 1, 0, 0, 0, 0, t.Location())
 				return first.AddDate(-1, 0, 0), first
 			}),
-			m(`\b(?:recently|lately|the other day)\b|最近|前几天|这几天|前些天`, days(-14, 1)),
-			m(`\b(?:last time|previously|earlier|back then)\b|上一?次|上回|之前|以前|先前`, nil),
+			m("recently|lately|the other day|最近|前|这几天", `\b(?:recently|lately|the other day)\b|最近|前几天|这几天|前些天`, days(-14, 1)),
+			m("last time|previously|earlier|back then|上|之前|以前|先前", `\b(?:last time|previously|earlier|back then)\b|上一?次|上回|之前|以前|先前`, nil),
 		},
 	}
 }
@@ -84,18 +100,23 @@ func (tw *timeWords) find(s string, now time.Time, zone *time.Location) (string,
 	n := now.In(zone)
 	today := time.Date(n.Year(), n.Month(), n.Day(), 0, 0, 0, 0, zone)
 	var w window
-	if m := tw.month.FindStringSubmatch(low); m != nil {
-		w.from, w.to = lastMonthNamed(today, m[1], m[2])
+	if tw.month.in(low) {
+		if m := tw.month.FindStringSubmatch(low); m != nil {
+			w.from, w.to = lastMonthNamed(today, m[1], m[2])
+		}
 	}
 	for _, e := range tw.relative {
-		at := e.form.FindStringSubmatchIndex(low)
+		if !e.in(low) {
+			continue
+		}
+		at := e.FindStringSubmatchIndex(low)
 		if at == nil {
 			continue
 		}
 		if e.when == nil {
 			w.past = true
 		} else if w.from.IsZero() {
-			w.from, w.to = e.when(today, e.form.FindStringSubmatch(low))
+			w.from, w.to = e.when(today, e.FindStringSubmatch(low))
 		}
 		s = s[:at[0]] + " " + s[at[1]:]
 		low = low[:at[0]] + " " + low[at[1]:]

@@ -419,3 +419,16 @@ func TestEcho(t *testing.T) {
 		t.Errorf("echoed %v, want each answer that came back once: %v", echoed, want)
 	}
 }
+
+// Of a session that this very request begins the store can know nothing; of one
+// that a client names, or that goes on, it may.
+func TestWhichRequestBeginsASession(t *testing.T) {
+	w := newWorld(t, acme)
+	ann := talk{w: w, h: by("ann")}
+	ann.say("hello", "hi")
+	ann.say("and then?", "that")
+	named := w.ask(by("ann", "Hindsight-Session", "my-session"), "hi", user("hello again"))
+	if a, b, c := ann.turns[0].Conversation(), ann.turns[1].Conversation(), named.Conversation(); !a.New || b.New || c.New {
+		t.Errorf("new: %v, %v, %v", a.New, b.New, c.New)
+	}
+}

@@ -120,7 +120,7 @@ func (t *Turn) Conversation() inject.Conversation {
 		skip = holdout
 	}
 	return inject.Conversation{
-		Owner: t.Owner, Session: t.Session, Exchange: t.Exchange, Child: t.Child,
+		Owner: t.Owner, Session: t.Session, Exchange: t.Exchange, New: t.begins, Child: t.Child,
 		Places: t.Places, Fresh: t.Fresh, Skip: skip,
 		Words: t.Words, Context: t.Context, Texts: t.Texts,
 		Held: t.held, Model: t.Model, Structured: t.structured, BodyHash: t.BodyHash,

@@ -68,6 +68,7 @@ func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals,
 	begun := l.begun
 	t.Session, t.External, t.Parent, t.Exchange = l.id, l.external, l.parent, w.attempt.exchange
 	k.mu.Unlock()
+	t.begins = how == byNothing
 	t.Child, t.Retry = sig.child || t.Parent != "", a != nil
 	k.m.found.WithLabelValues(how).Inc()
 	if err := k.crowded(ctx, t, l); err != nil {

@@ -105,6 +105,7 @@ type Turn struct {
 
 	held       []store.Hash // places whose blocks the provider keeps
 	structured bool
+	begins     bool // this request has drawn the session's id
 	work       *work
 }
 
