@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,11 +19,13 @@ import (
 )
 
 // benchReflectCmd compares the proxy's latency with reflection at full load and
-// without.
+// without, at one fixed rate of requests that is well below what the machine
+// can do: at its limit whatever reflection needs is taken from requests.
 type benchReflectCmd struct {
 	Rounds int           `default:"5" help:"Pairs; medians and ranges are over them."`
 	For    time.Duration `default:"4s" help:"How long each is driven."`
-	Conns  int           `default:"4" help:"Connections."`
+	Conns  int           `default:"32" help:"Connections that share the requests."`
+	Rate   float64       `help:"Requests a second; default: a quarter of what this machine does at most, measured first."`
 }
 
 // reflectBench is one side of the comparison.
@@ -31,18 +34,23 @@ type reflectBench struct {
 	Requests int          `json:"requests"`
 	P50      bench.Spread `json:"p50_ms"`
 	P99      bench.Spread `json:"p99_ms"`
-	PerSec   bench.Spread `json:"requests_per_second"`
+	CPU      bench.Spread `json:"cpu_ms_per_request"`
 	Calls    float64      `json:"reflection_calls"` // of a model, while it was driven
+	Busy     float64      `json:"reflection_busy"`  // share of the moments looked at in which jobs were being worked
 
 	idle    string // after which a session is over
+	looks   float64
 	results []bench.Result
 }
+
+// reflectShare of what the machine can do is what the requests take.
+const reflectShare = 0.25
 
 // Run starts a server of its own for every measurement: what one has still to
 // reflect must not disturb another.
 func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
-	if c.Rounds < 1 || c.Conns < 1 || c.For <= 0 {
-		return &failure{wrong: "--rounds, --conns and --for: want more than nothing", code: exitUsage}
+	if c.Rounds < 1 || c.Conns < 1 || c.For <= 0 || c.Rate < 0 {
+		return &failure{wrong: "--rounds, --conns, --for and --rate: want more than nothing", code: exitUsage}
 	}
 	b, err := startBench(ctx, 1, "none")
 	if err != nil {
@@ -55,27 +63,33 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer stop()
 	sides := []*reflectBench{{Name: "no session ends", idle: "24h"}, {Name: "reflection at full load", idle: "1s"}}
-	shown := a.long("rounds", 2*c.Rounds)
-	defer shown.end()
 	for round := range c.Rounds {
 		for i := range sides {
 			side := sides[(i+round)%2] // neither is always the first
+			fmt.Fprintf(a.err, "\rround %d of %d: %s%30s", round+1, c.Rounds, side.Name, "")
 			if err := c.measure(ctx, b, side, model); err != nil {
 				return err
 			}
-			shown.at(2*round + i + 1)
 		}
 	}
-	shown.end()
+	fmt.Fprintf(a.err, "\r%60s\r", "")
 	rows := make([][]string, len(sides))
 	for i, s := range sides {
-		s.P50, s.P99, s.PerSec = bench.Figures(s.results)
-		rows[i] = []string{s.Name, strconv.Itoa(s.Requests), s.P50.Text(3), s.P99.Text(3), s.PerSec.Text(0), strconv.FormatFloat(s.Calls, 'f', 0, 64)}
+		s.P50, s.P99, _ = bench.Figures(s.results)
+		s.CPU = bench.CPUs(s.results)
+		s.Busy /= max(1, s.looks)
+		rows[i] = []string{
+			s.Name, strconv.Itoa(s.Requests), s.P50.Text(3), s.P99.Text(3), s.CPU.Text(3),
+			strconv.FormatFloat(s.Calls, 'f', 0, 64), strconv.FormatFloat(100*s.Busy, 'f', 0, 64) + " %",
+		}
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"sides": sides})
+		return a.printJSON(map[string]any{"machine": bench.Machine(), "rounds": c.Rounds, "for": c.For.String(), "requests_per_second": c.Rate, "sides": sides})
 	}
-	return a.printTable([]string{"hindsight", "requests", "p50 ms", "p99 ms", "requests/s", "reflections' calls"}, -1, rows)
+	if _, err := fmt.Fprintf(a.out, "%s; %d pairs of %s, %.0f requests a second over %d connections; median (least to most)\n", bench.Machine(), c.Rounds, c.For, c.Rate, c.Conns); err != nil {
+		return err
+	}
+	return a.printTable([]string{"hindsight", "requests", "p50 ms", "p99 ms", "CPU ms/request", "reflections' calls", "reflecting"}, -1, rows)
 }
 
 func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *reflectBench, model string) error {
@@ -93,20 +107,30 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 		"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"},
 	}}
 	var numbers atomic.Int64
-	load := bench.Load{Script: bench.Taught, Conns: c.Conns, For: 2 * time.Second}
-	if _, err := bench.Drive(ctx, target, load, &numbers); err != nil { // until sessions are idle and reflection is at it
-		return err
-	}
-	before, err := reflectionCalls(ctx, p)
+	// Sessions enough that reflection doesn't come to their end; they go idle
+	// while the last of them are still being made.
+	load := bench.Load{Script: bench.Taught, Conns: c.Conns, For: 3 * time.Second}
+	most, err := bench.Drive(ctx, target, load, &numbers)
 	if err != nil {
 		return err
 	}
+	if c.Rate == 0 {
+		c.Rate = math.Round(reflectShare * most.PerSec)
+	}
+	before, err := reflectionMetric(ctx, p, "hindsight_reflect_calls_total")
+	if err != nil {
+		return err
+	}
+	looking, looked := context.WithCancel(ctx)
+	watched := make(chan error, 1)
+	go func() { watched <- side.watch(looking, p) }()
 	load.For = c.For
-	r, err := bench.Drive(ctx, target, load, &numbers)
-	if err != nil {
+	r, err := bench.Pace(ctx, target, load, c.Rate, &numbers)
+	looked()
+	if err := errors.Join(err, <-watched); err != nil {
 		return err
 	}
-	after, err := reflectionCalls(ctx, p)
+	after, err := reflectionMetric(ctx, p, "hindsight_reflect_calls_total")
 	if err != nil {
 		return err
 	}
@@ -122,15 +146,33 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 	return nil
 }
 
-// reflectionCalls reads how often a server has asked a model.
-func reflectionCalls(ctx context.Context, p *benchProcess) (float64, error) {
+// watch looks now and then whether jobs are being worked, until ctx ends.
+func (s *reflectBench) watch(ctx context.Context, p *benchProcess) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(100 * time.Millisecond):
+		}
+		n, err := reflectionMetric(ctx, p, `hindsight_reflection_jobs{state="running"}`)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if s.looks++; n > 0 {
+			s.Busy++
+		}
+	}
+}
+
+// reflectionMetric sums a server's figures whose names begin so.
+func reflectionMetric(ctx context.Context, p *benchProcess, begins string) (float64, error) {
 	raw, err := fetch(ctx, http.MethodGet, p.admin+"/metrics", benchToken)
 	if err != nil {
 		return 0, err
 	}
 	n := 0.0
 	for sc := bufio.NewScanner(bytes.NewReader(raw)); sc.Scan(); {
-		if name, value, ok := strings.Cut(sc.Text(), " "); ok && strings.HasPrefix(name, "hindsight_reflect_calls_total") {
+		if name, value, ok := strings.Cut(sc.Text(), " "); ok && strings.HasPrefix(name, begins) {
 			v, err := strconv.ParseFloat(value, 64)
 			if err != nil {
 				return 0, fmt.Errorf("read the metrics: %w", err)

@@ -25,3 +25,13 @@ func Figures(rs []Result) (p50, p99, perSec Spread) {
 	}
 	return spread(a), spread(b), spread(c)
 }
+
+// CPUs is the spread of the processor time for each request over some results, in
+// milliseconds.
+func CPUs(rs []Result) Spread {
+	var all []float64
+	for _, r := range rs {
+		all = append(all, ms(r.CPU))
+	}
+	return spread(all)
+}
