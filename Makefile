@@ -46,8 +46,10 @@ fuzz: ## run every fuzz target for FUZZTIME (20s)
 bench: build ## compare small requests with direct calls, httputil.ReverseProxy and nginx
 	bin/hindsight bench proxy
 
-bench-proxy: build ## the whole comparison (12 minutes), written into docs/performance.md
-	bin/hindsight bench proxy --full --profile bench-profiles --into docs/performance.md
+bench-proxy: build ## the whole comparison (10 minutes), written into docs/performance.md; JSON beside the profiles
+	mkdir -p bench-profiles
+	bin/hindsight bench proxy --full --for 1500ms --profile bench-profiles --into docs/performance.md --json > bench-profiles/proxy.json
+	bin/hindsight bench reflect --into docs/performance.md --json > bench-profiles/reflect.json
 
 clean: ## remove what was built
 	rm -rf bin

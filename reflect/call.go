@@ -15,7 +15,9 @@ import (
 // what the provider says of the credential's rate is heard.
 func (r *Runner) call(ctx context.Context, m Model, e llm.Endpoint, tenant string, q llm.Request) (string, error) {
 	began := time.Now()
-	a, err := m.Ask(ctx, e, q)
+	var a llm.Answer
+	var err error
+	away(ctx, func() { a, err = m.Ask(ctx, e, q) })
 	r.met.called(err, time.Since(began), a)
 	cost := a.Input + a.Output
 	var refused *llm.Error

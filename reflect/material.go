@@ -1,6 +1,7 @@
 package hreflect
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func (r *Runner) events(s store.Session, all []store.Exchange, upTo uint64) []ex
 	seen := map[said]bool{}
 	var out []extract.Event
 	for i, x := range all {
+		runtime.Gosched() // see gate
 		if x.Seq > upTo || side[i] || x.Status == store.Errored {
 			continue
 		}

@@ -53,6 +53,7 @@ type Runner struct {
 	// write: two sessions of a user that taught the same thing at once must not
 	// both find it new. Model calls are made outside it.
 	settle sync.Mutex
+	gate   gate
 
 	rests  rests
 	budget *budget
@@ -66,7 +67,7 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	cfg = cfg.withDefaults()
 	return &Runner{
 		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
-		met: newMetrics(cfg.Reg), claim: rand.Text(), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
+		met: newMetrics(cfg.Reg), claim: rand.Text(), gate: newGate(), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
 		heard: make(chan asked, heardAtOnce),
 	}, nil
 }

@@ -22,9 +22,15 @@ func (r *Runner) work(ctx context.Context, j store.Job) {
 	// else's. A margin is left to write.
 	mine, cancel := context.WithTimeout(ctx, r.cfg.Lease-r.cfg.Lease/10)
 	defer cancel()
+	mine, leave, err := r.gate.enter(mine)
+	defer leave()
+	if err != nil {
+		r.end(ctx, j, err)
+		return
+	}
 	jobs := append([]store.Job{j}, r.mates(mine, j)...)
 	ends := make([]error, len(jobs))
-	err := r.guarded(func() error {
+	err = r.guarded(func() error {
 		switch {
 		case j.Consolidates():
 			return r.consolidate(mine, j)

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"hindsight/internal/bench"
 	"hindsight/internal/fakellm"
 )
@@ -26,6 +28,7 @@ type benchReflectCmd struct {
 	For    time.Duration `default:"4s" help:"How long each is driven."`
 	Conns  int           `default:"32" help:"Connections that share the requests."`
 	Rate   float64       `help:"Requests a second; default: a quarter of what this machine does at most, measured first."`
+	Into   string        `placeholder:"PATH" help:"Write the table into this Markdown file, between its marks."`
 }
 
 // reflectBench is one side of the comparison.
@@ -73,23 +76,32 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	fmt.Fprintf(a.err, "\r%60s\r", "")
-	rows := make([][]string, len(sides))
-	for i, s := range sides {
+	for _, s := range sides {
 		s.P50, s.P99, _ = bench.Figures(s.results)
 		s.CPU = bench.CPUs(s.results)
 		s.Busy /= max(1, s.looks)
-		rows[i] = []string{
-			s.Name, strconv.Itoa(s.Requests), s.P50.Text(3), s.P99.Text(3), s.CPU.Text(3),
-			strconv.FormatFloat(s.Calls, 'f', 0, 64), strconv.FormatFloat(100*s.Busy, 'f', 0, 64) + " %",
+	}
+	report := c.markdown(sides)
+	if c.Into != "" {
+		if err := between(c.Into, benchReflectOpen, benchReflectShut, report); err != nil {
+			return err
 		}
 	}
 	if a.json {
 		return a.printJSON(map[string]any{"machine": bench.Machine(), "rounds": c.Rounds, "for": c.For.String(), "requests_per_second": c.Rate, "sides": sides})
 	}
-	if _, err := fmt.Fprintf(a.out, "%s; %d pairs of %s, %.0f requests a second over %d connections; median (least to most)\n", bench.Machine(), c.Rounds, c.For, c.Rate, c.Conns); err != nil {
-		return err
+	_, err = fmt.Fprint(a.out, report)
+	return err
+}
+
+func (c *benchReflectCmd) markdown(sides []*reflectBench) string {
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"hindsight", "requests", "p50 ms", "p99 ms", "CPU ms/request", "reflection's calls", "reflecting"})
+	for _, s := range sides {
+		t.AppendRow(table.Row{s.Name, s.Requests, s.P50.Text(3), s.P99.Text(3), s.CPU.Text(3), s.Calls, fmt.Sprintf("%.0f %% of the time", 100*s.Busy)})
 	}
-	return a.printTable([]string{"hindsight", "requests", "p50 ms", "p99 ms", "CPU ms/request", "reflections' calls", "reflecting"}, -1, rows)
+	return fmt.Sprintf("%s; %d pairs of %s, %.0f requests a second over %d connections; median (least to most).\n\n%s\n",
+		bench.Machine(), c.Rounds, c.For, c.Rate, c.Conns, t.RenderMarkdown())
 }
 
 func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *reflectBench, model string) error {

@@ -62,20 +62,27 @@ func (r *benchReport) markdown() string {
 const (
 	benchOpen = "<!-- bench proxy: begin -->\n"
 	benchShut = "<!-- bench proxy: end -->\n"
+
+	benchReflectOpen = "<!-- bench reflect: begin -->\n"
+	benchReflectShut = "<!-- bench reflect: end -->\n"
 )
 
-// into replaces what stands between the marks of a document.
 func (r *benchReport) into(path string) error {
+	return between(path, benchOpen, benchShut, r.markdown())
+}
+
+// between replaces what stands between two marks of a document.
+func between(path, open, shut, report string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the document for the tables: %w", err)
 	}
-	before, rest, ok := strings.Cut(string(raw), benchOpen)
-	_, after, closed := strings.Cut(rest, benchShut)
+	before, rest, ok := strings.Cut(string(raw), open)
+	_, after, closed := strings.Cut(rest, shut)
 	if !ok || !closed {
-		return fmt.Errorf("%s lacks the lines %q and %q", path, strings.TrimSpace(benchOpen), strings.TrimSpace(benchShut))
+		return fmt.Errorf("%s lacks the lines %q and %q", path, strings.TrimSpace(open), strings.TrimSpace(shut))
 	}
-	text := before + benchOpen + "\n" + r.markdown() + "\n" + benchShut + after
+	text := before + open + "\n" + report + "\n" + shut + after
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write the tables: %w", err)
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -118,6 +119,7 @@ func Keepable(events []Event) (kept []Event, dropped []store.Dropped) {
 func keptOut(events []Event) map[int]bool {
 	out := map[int]bool{}
 	for _, e := range events {
+		runtime.Gosched() // requests go first
 		if e.Role != User || e.Untrusted {
 			continue
 		}

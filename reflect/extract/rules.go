@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"runtime"
 	"strings"
 
 	"hindsight/reflect/wording"
@@ -15,6 +16,7 @@ func Rules(m Material) Result {
 	res := explicit(m)
 	var found []Candidate
 	for i, e := range m.Events {
+		runtime.Gosched() // requests go first
 		if e.Role != User || e.Untrusted {
 			continue
 		}

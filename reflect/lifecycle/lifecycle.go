@@ -15,6 +15,7 @@ package lifecycle
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,7 @@ func Fit(in Input) store.Outcome {
 	}
 	f.verdicts()
 	for _, c := range inOrder(in.Found.Candidates) {
+		runtime.Gosched() // requests go first
 		f.place(c)
 	}
 	f.out.Memories = append(f.fresh, f.touched...)

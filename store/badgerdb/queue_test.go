@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -328,4 +329,44 @@ func TestWaitJobIsTold(t *testing.T) {
 	if got := <-done; got.State != store.Done || got.Strategy != "rules" {
 		t.Errorf("WaitJob = %+v", got)
 	}
+}
+
+// Whoever looks for sessions that are due gives the lock up between pieces, and
+// finds those that have waited longest while others come and go.
+func TestDueAmongSessionsThatComeAndGo(t *testing.T) {
+	s := open(t, Config{})
+	began := time.Now().Add(-time.Hour)
+	for i := range 2*dueBatch + 300 {
+		s.Finish(said(ann, fmt.Sprint("old", i), fmt.Sprint("x", i), "hello", began.Add(time.Duration(i)*time.Millisecond)))
+	}
+	flush(t, s.Store)
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				s.Finish(said(ann, fmt.Sprint("new", i), fmt.Sprint("y", i), "hello", time.Now()))
+				flush(t, s.Store)
+			}
+		}
+	})
+	for range 20 {
+		due, err := s.Due(t.Context(), began.Add(time.Minute), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range due {
+			if x.ID != fmt.Sprint("old", i) {
+				t.Fatalf("number %d is %s", i, x.ID)
+			}
+		}
+		if len(due) != dueBatch {
+			t.Fatalf("%d are due", len(due))
+		}
+	}
+	close(stop)
+	others.Wait()
 }

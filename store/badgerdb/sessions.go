@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sort"
+	"runtime"
+	"slices"
 	"time"
 
 	"hindsight/store"
@@ -179,29 +180,14 @@ const dueBatch = 500
 // longest idle first. At most 500 are returned; the rest come when those have
 // jobs. Sessions that are idle and have nothing new are closed on the way.
 func (s *Store) Due(_ context.Context, idleBefore time.Time, tokens int) ([]store.Session, error) {
-	var due, rest []conversation
-	s.mu.RLock()
-	seen := map[conversation]time.Time{}
-	for at, l := range s.mem.sessions {
-		idle := l.LastSeen.Before(idleBefore)
-		switch {
-		case l.pending() && (idle || l.State == store.Closed || l.NewTokens >= tokens):
-			due = append(due, at)
-			seen[at] = l.LastSeen
-		case idle && l.State == store.Open && l.LastSeq <= l.Cursor && len(rest) < dueBatch:
-			rest = append(rest, at)
-		}
-	}
-	s.mu.RUnlock()
-	sort.Slice(due, func(i, j int) bool { return seen[due[i]].Before(seen[due[j]]) })
-	due = due[:min(len(due), dueBatch)]
+	due, rest := s.idle(idleBefore, tokens)
 	if err := s.closeIdle(rest, idleBefore); err != nil {
 		return nil, wrap("close idle sessions", err)
 	}
 	out := []store.Session{}
 	err := s.view(func(v view) error {
-		for _, at := range due {
-			x, err := v.session(at)
+		for _, d := range due {
+			x, err := v.session(d.at)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // erased meanwhile
 			}
@@ -213,6 +199,46 @@ func (s *Store) Due(_ context.Context, idleBefore time.Time, tokens int) ([]stor
 		return nil
 	})
 	return out, wrap("list due sessions", err)
+}
+
+// lookedAt is how many sessions are looked at before the lock is given up for a
+// moment: a commit that waits to tell of its sessions holds up every request
+// behind it.
+const lookedAt = 256
+
+// waits is a session that is due.
+type waits struct {
+	at   conversation
+	seen time.Time
+}
+
+// idle finds the sessions that have been due for longest, and some that are idle
+// with nothing new. One that comes or goes meanwhile may be missed until the
+// next time.
+func (s *Store) idle(before time.Time, tokens int) (due []waits, rest []conversation) {
+	longest := func(a, b waits) int { return a.seen.Compare(b.seen) }
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n := 0
+	for at, l := range s.mem.sessions {
+		if n++; n%lookedAt == 0 {
+			s.mu.RUnlock()
+			runtime.Gosched()
+			s.mu.RLock()
+		}
+		idle := l.LastSeen.Before(before)
+		switch {
+		case l.pending() && (idle || l.State == store.Closed || l.NewTokens >= tokens):
+			if due = append(due, waits{at, l.LastSeen}); len(due) == 2*dueBatch {
+				slices.SortFunc(due, longest)
+				due = due[:dueBatch]
+			}
+		case idle && l.State == store.Open && l.LastSeq <= l.Cursor && len(rest) < dueBatch:
+			rest = append(rest, at)
+		}
+	}
+	slices.SortFunc(due, longest)
+	return due[:min(len(due), dueBatch)], rest
 }
 
 func (s *Store) closeIdle(rest []conversation, idleBefore time.Time) error {
