@@ -128,6 +128,7 @@ func TestBadCallsOnMemories(t *testing.T) {
 		{"PATCH", path + "/m0", `{"scope":"user:ann"}`, 422, "scope"},
 		{"DELETE", path + "/", "", 404, "nothing at"},
 		{"DELETE", path, "", 405, "DELETE"},
+		{"GET", path + "/search", "", 405, "POST"},
 		{"DELETE", path + "/m0?erase=maybe", "", 422, "erase"},
 		{"POST", path + "/m0/restore", "", 404, "m0"},
 		{"POST", path + "/m0/verify", "", 404, "m0"},

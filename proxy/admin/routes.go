@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -52,7 +53,30 @@ func (a *API) build() http.Handler {
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
 	}
-	return a.whileOn(known(mux))
+	return a.whileOn(known(mux, literal(api.OpenAPI())))
+}
+
+// literal are the methods of each path without a parameter. Beside a path with
+// one in the same place, the mux would take what is written there for a value.
+func literal(doc *huma.OpenAPI) map[string][]string {
+	out := map[string][]string{}
+	for path, item := range doc.Paths {
+		if strings.Contains(path, "{") {
+			continue
+		}
+		for method, op := range map[string]*huma.Operation{
+			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodPut: item.Put, http.MethodDelete: item.Delete,
+		} {
+			if op != nil {
+				out[path] = append(out[path], method)
+			}
+		}
+		if item.Get != nil {
+			out[path] = append(out[path], http.MethodHead)
+		}
+		slices.Sort(out[path])
+	}
+	return out
 }
 
 // Metrics serves metrics for scrapers, without a token.
@@ -107,9 +131,14 @@ func (a *API) whileOn(next http.Handler) http.Handler {
 	})
 }
 
-// known answers with a problem where the mux has no handler.
-func known(mux *http.ServeMux) http.Handler {
+// known answers with a problem where the mux has no handler, and where a path
+// that is one of literal is called by another method.
+func known(mux *http.ServeMux, literal map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if methods, ok := literal[r.URL.Path]; ok && !slices.Contains(methods, r.Method) {
+			notAllowed(w, r, strings.Join(methods, ", "))
+			return
+		}
 		h, pattern := mux.Handler(r)
 		if pattern != "" {
 			mux.ServeHTTP(w, r)
@@ -118,12 +147,16 @@ func known(mux *http.ServeMux) http.Handler {
 		probe := headerOnly{header: http.Header{}}
 		h.ServeHTTP(&probe, r)
 		if allow := probe.header.Get("Allow"); allow != "" {
-			w.Header().Set("Allow", allow)
-			problem(http.StatusMethodNotAllowed, "Use "+allow+".", "%s isn't possible on %s", r.Method, r.URL.Path).write(w)
+			notAllowed(w, r, allow)
 			return
 		}
 		problem(http.StatusNotFound, "GET /openapi.json lists the paths.", "there is nothing at %s", r.URL.Path).write(w)
 	})
+}
+
+func notAllowed(w http.ResponseWriter, r *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	problem(http.StatusMethodNotAllowed, "Use "+allow+".", "%s isn't possible on %s", r.Method, r.URL.Path).write(w)
 }
 
 // headerOnly takes a handler's headers and drops the rest.
