@@ -126,9 +126,22 @@ type Grant struct {
 // StoreConfig is for the data directory.
 type StoreConfig struct {
 	Dir    string
-	Strict bool // a local store that can't be used stops the server
+	Strict bool          // a local store that can't be used stops the server
+	Shared *SharedConfig // nil: the memories are in the data directory alone
 	// Free tells the free bytes of the disk under Dir; nil: ask the system.
 	Free func(dir string) (uint64, error)
+}
+
+// SharedConfig is for the Weaviate that sidecars share.
+type SharedConfig struct {
+	URL        *url.URL
+	GRPC       string // empty: the URL's host
+	Key        string
+	Collection string
+	Layout     string // shared or isolated
+	Index      string // flat, hnsw or dynamic
+	Cache      int64  // bytes
+	Identity   store.IdentityKey
 }
 
 // SessionConfig is for conversations.
@@ -233,7 +246,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 		Clients: d.tables(s),
 		Auth:    AuthConfig{Mode: d.word(s.AuthMode, "passthrough", "keys"), Keys: d.keys(s.AuthKeys)},
 		Grants:  d.grants(s.Grants),
-		Store:   StoreConfig{Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting)},
+		Store:   StoreConfig{Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting), Shared: d.shared(s)},
 		Session: SessionConfig{
 			Idle:    d.duration(s.SessionIdle, time.Second, 7*24*time.Hour),
 			PerHour: d.number(s.SessionPerHour, 0, 1_000_000),

@@ -108,6 +108,9 @@ func dump(c Config) string {
 			fmt.Fprintf(&b, "%s = %v\n", path, x)
 			return
 		}
+		if v.Kind() == reflect.Pointer && !v.IsNil() {
+			v = v.Elem()
+		}
 		switch {
 		case v.Kind() == reflect.Struct:
 			for i := range v.NumField() {

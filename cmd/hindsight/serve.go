@@ -55,8 +55,8 @@ func (s *stack) greeting(ctx context.Context) string {
 	if user == "" {
 		user = "none: requests must name theirs (Hindsight-User)"
 	}
-	line := fmt.Sprintf("ready: proxy %s, management %s, upstream %s, store %s, embedder %s, tenant %s, default user %s",
-		s.proxyURL(), s.adminURL(), s.cfg.Upstream.Base.Redacted(), s.cfg.Store.Dir, s.cfg.Embedder, tenant, user)
+	line := fmt.Sprintf("ready: proxy %s, management %s, upstream %s, store %s%s, embedder %s, tenant %s, default user %s",
+		s.proxyURL(), s.adminURL(), s.cfg.Upstream.Base.Redacted(), s.cfg.Store.Dir, s.shared.name(), s.cfg.Embedder, tenant, user)
 	if _, reason := s.memoryState(); reason != "" {
 		line += "; memory: " + reason
 	}

@@ -35,6 +35,7 @@ type stack struct {
 	store   *badgerdb.Store
 	index   *index.Index
 	vectors *vectors // nil: words alone
+	shared  *shared  // nil: this process is alone with its directory
 	tracker *session.Tracker
 	proxy   *proxy.Server
 	records ended
@@ -96,8 +97,11 @@ func (s *stack) strict(ctx context.Context) error {
 func (s *stack) build(reg *prometheus.Registry) (err error) {
 	cfg := s.cfg
 	if s.store, err = badgerdb.New(badgerdb.Config{
-		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Now: cfg.Now, Log: s.log, Reg: reg,
+		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Share: cfg.Store.Shared != nil, Now: cfg.Now, Log: s.log, Reg: reg,
 	}); err != nil {
+		return err
+	}
+	if s.shared, err = newShared(cfg, s.store, s.log, reg); err != nil {
 		return err
 	}
 	var engine *inject.Engine
@@ -109,7 +113,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
 		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),
 		Embedder: s.vectors.embedder(), Profiles: cfg.Inject.Profiles, Cite: cfg.Inject.Cite,
-	}, s.index, s.store, s.store, s.log, reg)
+	}, s.shared.searcher(s.index), s.store, s.store, s.log, reg)
 	if err != nil {
 		return err
 	}
@@ -117,10 +121,10 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.tracker, err = newTracker(cfg, rules, s.store, s.log, reg); err != nil {
+	if s.tracker, err = newTracker(cfg, rules, s.store, s.shared.others(engine.Renew), s.log, reg); err != nil {
 		return err
 	}
-	if s.runner, err = newRunner(cfg, learned{s.store, s.vectors}, lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.log, reg); err != nil {
+	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, tickOf(cfg), s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.log, reg); err != nil {
 		return err
 	}
 	journal := counted{s.store, s.runner.Sent}
@@ -130,7 +134,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)
 	s.api = admin.New(admin.Config{
-		Store: managed{journal, s.runner.Heard, s.runner.Wake}, Searcher: engine, Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
+		Store: s.shared.manages(managed{journal, s.runner.Heard, s.runner.Wake}), Searcher: s.shared.searches(engine), Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
@@ -148,6 +152,7 @@ func (s *stack) run(ctx context.Context) error {
 	// The management API and reflection outlive the proxy's drain: probes and
 	// scrapers look on, and what the last answers taught is recorded.
 	rest, stop := context.WithCancel(context.WithoutCancel(ctx))
+	leave := s.shared.start()
 	var others sync.WaitGroup
 	others.Go(func() { s.runner.Run(rest) })
 	others.Go(func() { s.sweeper.Run(rest) })
@@ -158,13 +163,14 @@ func (s *stack) run(ctx context.Context) error {
 	if s.vectors != nil {
 		others.Go(func() { s.vectors.run(rest) })
 	}
-	serveHTTP(rest, &others, s.listeners.admin, s.api.Handler(), s.log)
+	serveHTTP(rest, &others, s.listeners.admin, s.shared.tells(s.api.Handler()), s.log)
 	if s.listeners.metrics != nil {
 		serveHTTP(rest, &others, s.listeners.metrics, s.metrics, s.log)
 	}
 	err := s.proxy.Run(ctx, s.listeners.proxy)
 	stop()
 	others.Wait()
+	leave() // the last to go: it delivers what the others left
 	return err
 }
 
@@ -206,7 +212,7 @@ func (s *stack) owner(ctx context.Context) {
 		return
 	}
 	var wg sync.WaitGroup
-	serveHTTP(ctx, &wg, ln, s.api.OwnerHandler(), s.log)
+	serveHTTP(ctx, &wg, ln, s.shared.tells(s.api.OwnerHandler()), s.log)
 	wg.Wait()
 }
 
@@ -254,6 +260,9 @@ func (s *stack) memoryState() (state, reason string) {
 	case reason != "":
 		return "degraded", reason
 	}
+	if reason = s.shared.off(); reason != "" {
+		return "degraded", reason
+	}
 	if reason = s.vectors.off(); reason != "" {
 		return "degraded", reason
 	}
@@ -288,6 +297,7 @@ func (c closer) Settle(ctx context.Context) error {
 
 // Close ends a session and has it reflected.
 func (c closer) Close(ctx context.Context, id string) (store.Job, error) {
+	c.s.shared.join(ctx, c.s.store, id)
 	job, err := enqueuer{c.s.store}.Close(ctx, id)
 	if err == nil {
 		c.s.runner.Wake()

@@ -68,7 +68,7 @@ func (d decoder) notYet(s *settings) {
 			d.ps.add(s.EncryptionKeyFile, "asks for encryption at rest, which this version doesn't have", "Leave it out, and keep the directory on an encrypted disk.")
 		}
 	}
-	for _, v := range []setting{s.VectorDBURL, s.MCPNames} {
+	for _, v := range []setting{s.MCPNames} {
 		if v.given() && v.raw != "" {
 			d.ps.add(v, "isn't supported by this version", "Leave it out.")
 		}

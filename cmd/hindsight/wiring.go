@@ -57,13 +57,13 @@ func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *
 }
 
 // newTracker builds the tracker on the tables of clients.
-func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
+func newTracker(cfg Config, rules *clients.Rules, st session.Store, others session.Others, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
 	id := cfg.Identity
 	sc := session.Config{
 		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
 		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle, Now: cfg.Now,
 		PerHour: cfg.Session.PerHour, Holdout: cfg.Inject.Holdout,
-		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory,
+		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory, Others: others,
 	}
 	for _, k := range cfg.Auth.Keys {
 		key := session.Key{Name: k.Name, Tenant: k.Tenant, User: k.User, Agent: k.Agent, Read: k.Read, Write: k.Write, Role: k.Role}
@@ -75,12 +75,15 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, log *slog.Lo
 	return session.New(sc, st, rules, log, reg)
 }
 
+// tickOf is the time between two looks for sessions that are due.
+func tickOf(cfg Config) time.Duration { return min(5*time.Second, cfg.Session.Idle/2) }
+
 func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
 		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
-		Idle: cfg.Session.Idle, Tick: min(5*time.Second, cfg.Session.Idle/2), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Now: cfg.Now, Log: log, Reg: reg,
+		Idle: cfg.Session.Idle, Tick: tickOf(cfg), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Now: cfg.Now, Log: log, Reg: reg,
 	}
 	if sharing, ok := st.(hreflect.Sharing); ok { // a dry run's store promotes nothing
 		rc.Shares, rc.Sharing = sharesOf(cfg.Grants), sharing

@@ -38,6 +38,16 @@ func readKey(path string) (store.IdentityKey, error) {
 	return k, err
 }
 
+// ReadKey reads an identity key from a file that isn't the store's own. The
+// error says what is wrong with the file.
+func ReadKey(path string) (store.IdentityKey, error) {
+	k, err := readKey(path)
+	if err != nil {
+		return k, fmt.Errorf("read identity key: %w", err)
+	}
+	return k, nil
+}
+
 // makeKey makes a key file that must not exist yet. It appears whole or not at
 // all.
 func makeKey(path string) (k store.IdentityKey, err error) {

@@ -115,7 +115,7 @@ func stateForm(name string) *models.Class {
 		filtered(propKeys, "text[]", "What else it is found by."),
 		plainly("scope", "text", "Whose it is."),
 		plainly(propTime, "date", "When it happened."),
-		plainly(propReflected, "boolean", "Whether its events have been worked."),
+		filtered(propReflected, "boolean", "Whether its events have been worked."),
 		plainly(propData, "text", "The whole of it, as Hindsight reads it."),
 	}
 	return c

@@ -55,6 +55,9 @@ func (d *DB) recordsOf(tenant string, q store.RecordQuery) (where, error) {
 	if !q.Since.IsZero() {
 		w = w.and(since(q.Since))
 	}
+	if q.Pending {
+		w = w.and(&pb.Filters{Operator: pb.Filters_OPERATOR_EQUAL, Target: on(propReflected), TestValue: &pb.Filters_ValueBoolean{}})
+	}
 	return w, nil
 }
 

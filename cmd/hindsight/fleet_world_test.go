@@ -1,0 +1,76 @@
+//go:build weaviate
+
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hindsight/internal/fakellm"
+	"hindsight/store/weaviatedb/weaviatetest"
+)
+
+// crew is several sidecars on one real Weaviate and one model, each with a
+// directory of its own.
+type crew struct {
+	t       *testing.T
+	server  *weaviatetest.Server
+	members []*world
+}
+
+// newCrew starts n sidecars with extra environment.
+func newCrew(t *testing.T, n int, env ...string) *crew {
+	t.Helper()
+	c := &crew{t: t, server: weaviatetest.New(t)}
+	key := filepath.Join(t.TempDir(), "identity.key")
+	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 31))+"07\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env = append([]string{
+		"VECTOR_DB_URL=" + c.server.URL, "HINDSIGHT_WEAVIATE_GRPC=" + c.server.GRPC, "MEMORY_COLLECTION=agent_memory",
+		"HINDSIGHT_IDENTITY_KEY_FILE=" + key, "HINDSIGHT_TENANT=acme",
+	}, env...)
+	for i := range n {
+		more := env
+		if i > 0 {
+			more = append(more[:len(more):len(more)], "LLM_API_BASE="+c.members[0].env["LLM_API_BASE"])
+		}
+		c.members = append(c.members, newWorld(t, more...))
+	}
+	return c
+}
+
+// say sends a conversation's next turn to a member.
+func (c *crew) say(member int, talk *conversation, words string) reply {
+	c.t.Helper()
+	talk.w = c.members[member]
+	return talk.say(words)
+}
+
+// settled waits until nothing of a member waits for the shared memory.
+func (c *crew) settled(member int) {
+	c.t.Helper()
+	w := c.members[member]
+	w.flush()
+	w.until("everything is delivered", func() bool {
+		rows, _ := w.st.store.OutboxDepth()
+		return rows == 0
+	})
+}
+
+// question is a request of a user of whom nothing else is known.
+func question(user, words string) string {
+	return fmt.Sprintf(`{"model":%q,"user":%q,"messages":[{"role":"user","content":%q}]}`, fakellm.Model, user, words)
+}
+
+// ready is what a member says of itself.
+func (c *crew) ready(member int) (memory, reason string) {
+	c.t.Helper()
+	var v struct{ Memory, Reason string }
+	c.members[member].decode(c.members[member].admin(http.MethodGet, "/readyz", ""), &v)
+	return v.Memory, v.Reason
+}

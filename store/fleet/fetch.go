@@ -1,0 +1,97 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+
+	"hindsight/store"
+)
+
+// fetchTakes is the share of a request's time that finding its conversation may
+// take: recall wants some of it too.
+const fetchTakes = 0.5
+
+// The results of a fetch, for its counter.
+const (
+	fetchFound   = "found"
+	fetchUnknown = "unknown"
+	fetchLate    = "late"
+	fetchAway    = "away"
+)
+
+// Fetch reads what other sidecars know of a conversation, found by what was said
+// in it (keys of anchors) or by its id where that is known, and takes it in. It
+// returns the sessions of which something may be new here. It is for the request
+// path: it takes at most half of the time that ctx leaves, and no error fails a
+// request.
+func (f *Fleet) Fetch(ctx context.Context, o store.Owner, session string, keys []store.Hash) []string {
+	if !f.up() {
+		f.met.fetched.WithLabelValues(fetchAway).Inc()
+		return nil
+	}
+	some, cancel := part(ctx, fetchTakes)
+	defer cancel()
+	sessions, err := f.fetch(some, o, session, keys)
+	switch {
+	case err != nil:
+		f.health.missed()
+		f.met.fetched.WithLabelValues(fetchLate).Inc()
+		f.log.Debug("a conversation can't be read from the shared memory", "error", err)
+	case len(sessions) == 0:
+		f.met.fetched.WithLabelValues(fetchUnknown).Inc()
+	default:
+		f.met.fetched.WithLabelValues(fetchFound).Inc()
+	}
+	return sessions
+}
+
+func (f *Fleet) fetch(ctx context.Context, o store.Owner, session string, keys []store.Hash) ([]string, error) {
+	home := o.OwnScopes()
+	var sessions []string
+	if session != "" {
+		sessions = append(sessions, session)
+	}
+	if len(keys) > 0 {
+		said := make([]string, len(keys))
+		for i, k := range keys {
+			said[i] = k.String()
+		}
+		rs, err := f.remote.Records(ctx, o.Tenant, store.RecordQuery{
+			Scopes: home, Kinds: []store.RecordKind{store.RecordExchange}, Keys: said, Limit: 100,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rs {
+			if !slices.Contains(sessions, r.Session) {
+				sessions = append(sessions, r.Session)
+			}
+		}
+	}
+	if len(sessions) == 0 {
+		return nil, nil
+	}
+	rs, err := f.remote.Records(ctx, o.Tenant, store.RecordQuery{
+		Scopes: home, Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger}, Sessions: sessions, Limit: 10_000,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rs) == 0 {
+		return nil, nil
+	}
+	return sessions, f.local.AbsorbRecords(ctx, rs)
+}
+
+// Join brings a session here as all sidecars together know it, for somebody who
+// waits for it, such as the one who closes it.
+func (f *Fleet) Join(ctx context.Context, o store.Owner, session string) {
+	if !f.up() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	if _, err := f.fetch(ctx, o, session, nil); err != nil {
+		f.log.Debug("a session can't be read from the shared memory", "error", err)
+	}
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hindsight/store"
+)
+
+// loadTime bounds one attempt to load a scope.
+const loadTime = 2 * time.Minute
+
+// load brings a whole scope here and has it followed from then on.
+func (f *Fleet) load(ctx context.Context, k scopeKey) {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	start := f.cfg.Now()
+	bytes, direct, err := f.copyScope(ctx, k)
+	c := &f.copies
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.scopes[k]
+	if s == nil {
+		return
+	}
+	s.err, s.direct = err, direct
+	if err == nil && !direct {
+		s.whole, s.bytes = true, bytes
+		// The tenant's changes are looked at from before this load on.
+		if t := c.tenants[k.tenant]; t != nil {
+			if from := start.Add(-begin); t.cursor.IsZero() || from.Before(t.cursor) && t.good.IsZero() {
+				t.cursor = from
+			}
+			if t.good.IsZero() {
+				t.good = start
+			}
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		f.log.Debug("a scope can't be loaded from the shared memory", "error", err)
+	}
+	close(s.load)
+	s.load = nil
+}
+
+// copyScope takes over what was forgotten in a scope, then its memories, page by
+// page, then sees to those that only this sidecar has.
+func (f *Fleet) copyScope(ctx context.Context, k scopeKey) (bytes int64, direct bool, err error) {
+	if on, _ := f.remote.State(); !on {
+		return 0, false, errAway
+	}
+	n, err := f.remote.Count(ctx, k.tenant, k.scope)
+	if err != nil || n > f.cfg.Most {
+		return 0, err == nil, err
+	}
+	rs, err := f.remote.Records(ctx, k.tenant, store.RecordQuery{
+		Scopes: []store.Scope{k.scope}, Kinds: []store.RecordKind{store.RecordGone, store.RecordErasure, store.RecordTombstone}, Limit: 10_000,
+	})
+	if err == nil && len(rs) > 0 {
+		err = f.local.AbsorbRecords(ctx, rs)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("read what was forgotten: %w", err)
+	}
+	there := map[string]bool{}
+	for after := ""; ; {
+		ms, next, err := f.remote.Load(ctx, k.tenant, k.scope, after, page)
+		if err != nil {
+			return 0, false, fmt.Errorf("load a scope: %w", err)
+		}
+		for _, m := range ms {
+			there[m.Memory.ID] = true
+			bytes += size(m)
+		}
+		if len(ms) > 0 {
+			if err := f.local.AbsorbMemories(ctx, ms); err != nil {
+				return 0, false, err
+			}
+		}
+		if next == "" {
+			break
+		}
+		after = next
+	}
+	return bytes, false, f.shipMissing(ctx, k, there)
+}
+
+// shipMissing enqueues again what is here and not there: it was lost on the way,
+// unless it was erased.
+func (f *Fleet) shipMissing(ctx context.Context, k scopeKey, there map[string]bool) error {
+	here, _, err := f.local.ScopeMemories(ctx, k.tenant, k.scope)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	by := map[string]store.Memory{}
+	for _, m := range here {
+		if !there[m.ID] {
+			ids = append(ids, m.ID)
+			by[m.ID] = m
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	gone, err := f.goneAmong(ctx, k, ids)
+	if err != nil {
+		return err
+	}
+	var lost []string
+	for _, id := range ids {
+		if !erased(gone, by[id]) {
+			lost = append(lost, id)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return f.local.Reship(ctx, k.tenant, lost)
+}
+
+// size is about what a memory takes in the directory: its texts, its vector at
+// two bytes a value, and what lies around them.
+func size(m store.SharedMemory) int64 {
+	n := 600 + len(m.Memory.Text) + len(m.Memory.Subject) + len(m.Memory.Scenario) + 2*len(m.Vector)
+	for _, e := range m.Memory.Evidence {
+		n += 100 + len(e.Quote) + len(e.Context)
+	}
+	return int64(n)
+}

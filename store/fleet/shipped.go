@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"sync"
+	"time"
+
+	"hindsight/store"
+)
+
+// How much of what was delivered is remembered, so that it can be looked for
+// after the shared store has been away: a server that crashed was seen to have
+// lost sight of its last acknowledged batch.
+const (
+	shippedFor  = 5 * time.Minute
+	shippedMost = 20_000
+)
+
+// shipped remembers what was delivered in the last minutes.
+type shipped struct {
+	mu   sync.Mutex
+	list []delivered // oldest first
+}
+
+type delivered struct {
+	key    scopeKey
+	at     time.Time
+	memory string              // an id
+	record *store.SharedRecord // or this
+}
+
+func (s *shipped) memories(k scopeKey, ms []store.SharedMemory, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range ms {
+		s.list = append(s.list, delivered{key: k, at: now, memory: m.Memory.ID})
+	}
+	s.trim(now)
+}
+
+func (s *shipped) records(k scopeKey, rs []store.SharedRecord, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range rs {
+		s.list = append(s.list, delivered{key: k, at: now, record: &rs[i]})
+	}
+	s.trim(now)
+}
+
+// trim forgets what is old. The caller holds mu.
+func (s *shipped) trim(now time.Time) {
+	n := max(0, len(s.list)-shippedMost)
+	for n < len(s.list) && now.Sub(s.list[n].at) > shippedFor {
+		n++
+	}
+	if n > 0 {
+		s.list = append([]delivered(nil), s.list[n:]...)
+	}
+}
+
+// since returns what was delivered after a moment.
+func (s *shipped) since(at time.Time) []delivered {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, d := range s.list {
+		if d.at.After(at) {
+			return append([]delivered(nil), s.list[i:]...)
+		}
+	}
+	return nil
+}
