@@ -44,7 +44,7 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 			next:  "Start `hindsight serve`, or name its directory (--data-dir) or its address (--admin).",
 		}
 	}
-	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: cfg.Identity.KeyFile})
+	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: cfg.Identity.KeyFile, Share: cfg.Store.Shared != nil})
 	if err != nil {
 		return nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
 	}
