@@ -32,6 +32,7 @@ type Config struct {
 	Embedding     EmbeddingConfig
 	Zone          *time.Location
 	Now           func() time.Time // nil: time.Now
+	Sample        time.Duration    // between two samples of the console's charts; 0: its own
 	Log           LogConfig
 	Effective     []admin.Setting // all of it for people, without secrets
 }

@@ -19,6 +19,7 @@ import (
 	"hindsight/inject"
 	"hindsight/proxy"
 	"hindsight/proxy/admin"
+	"hindsight/proxy/admin/console"
 	"hindsight/proxy/session"
 	hreflect "hindsight/reflect"
 	"hindsight/store"
@@ -42,6 +43,7 @@ type stack struct {
 	runner  *hreflect.Runner
 	sweeper *hreflect.Sweeper
 	api     *admin.API
+	console *console.Console
 	metrics http.Handler
 
 	listeners struct{ proxy, admin, metrics net.Listener }
@@ -133,18 +135,20 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		return err
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)
+	door := console.NewDoor(s.consoleURL, cfg.Now)
 	s.api = admin.New(admin.Config{
 		Store: s.shared.manages(managed{journal, s.runner.Heard, s.runner.Wake}), Searcher: s.shared.searches(engine), Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
 		Life:   life{s.runner, s.sweeper},
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Shares:   sharesOf(cfg.Grants),
-		Settings: cfg.Effective,
+		Settings: cfg.Effective, Links: door,
 		Paused:   s.tracker.Paused,
 		Gatherer: reg, Reg: reg, Version: thisBuild().Version, Zone: cfg.Zone, Now: cfg.Now, Log: s.log,
 	})
+	s.console, err = console.New(console.Config{API: s.api.OwnerHandler(), Door: door, Gatherer: reg, Every: cfg.Sample, Zone: cfg.Zone, Version: thisBuild().Version, Now: cfg.Now})
 	s.metrics = admin.Metrics(reg)
-	return nil
+	return err
 }
 
 // run serves until ctx ends and everything that was under way has ended.
@@ -160,10 +164,11 @@ func (s *stack) run(ctx context.Context) error {
 	others.Go(func() { _ = s.tracker.Run(rest) }) // it has no error of its own
 	others.Go(func() { s.owner(rest) })
 	others.Go(func() { s.api.Run(rest) })
+	others.Go(func() { s.console.Run(rest) })
 	if s.vectors != nil {
 		others.Go(func() { s.vectors.run(rest) })
 	}
-	serveHTTP(rest, &others, s.listeners.admin, s.shared.tells(s.api.Handler()), s.log)
+	serveHTTP(rest, &others, s.listeners.admin, s.shared.tells(s.adminHandler()), s.log)
 	if s.listeners.metrics != nil {
 		serveHTTP(rest, &others, s.listeners.metrics, s.metrics, s.log)
 	}

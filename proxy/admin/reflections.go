@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,7 +17,8 @@ func (a *API) reflections(api huma.API) {
 }
 
 type reflectionsInput struct {
-	State string `query:"state" enum:"queued,running,waiting_for_key,done,dead" doc:"All where left out."`
+	State   string `query:"state" enum:"queued,running,waiting_for_key,done,dead" doc:"All where left out."`
+	Session string `query:"session" maxLength:"64" doc:"Those of one session, by Hindsight's id."`
 }
 
 type reflectionsOutput struct {
@@ -31,7 +33,9 @@ func (a *API) listReflections(ctx context.Context, in *reflectionsInput) (*refle
 		return nil, a.fail("the queue", err)
 	}
 	out := &reflectionsOutput{}
-	out.Body.Reflections = append([]store.Job{}, jobs...)
+	out.Body.Reflections = slices.DeleteFunc(append([]store.Job{}, jobs...), func(j store.Job) bool {
+		return in.Session != "" && j.Session != in.Session
+	})
 	return out, nil
 }
 
