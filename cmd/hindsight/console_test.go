@@ -120,9 +120,12 @@ func (b *browser) csrf() string {
 
 // taught is a world in which a session has taught something and another was
 // given it.
-func taught(t *testing.T) (w *world, memory, session, exchange string) {
+func taught(t *testing.T, adjust ...func(*Config)) (w *world, memory, session, exchange string) {
 	t.Helper()
 	w = newWorld(t, "HINDSIGHT_REFLECT_MODEL=rules")
+	for _, w.adjust = range adjust {
+		w.restart()
+	}
 	first := w.conversation()
 	got := first.say("Hello. I live in Rotterdam, and I prefer oolong tea.")
 	session = got.session()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,7 +86,7 @@ func (ch *chart) Draw() template.HTML {
 		for _, y := range []float64{0.5, drawHigh / 2, drawHigh - 0.5} {
 			fmt.Fprintf(&b, `<line class="grid" x1="0" x2="%g" y1="%g" y2="%g"/>`, drawWide, y, y)
 		}
-		for _, s := range ch.Series {
+		for _, s := range slices.Backward(ch.Series) { // the first is what matters, and lies on top
 			ch.drawLine(&b, s)
 		}
 	}

@@ -99,7 +99,11 @@ func (d drawer) chart(key string, say func(float64) string, lines ...line) *char
 	if !ch.start.Before(ch.end) {
 		ch.start = ch.end.Add(-d.span)
 	}
-	ch.From, ch.To = ch.start.In(zone).Format("15:04"), ch.end.In(zone).Format("15:04")
+	form := "15:04"
+	if ch.end.Sub(ch.start) < 10*time.Minute {
+		form = "15:04:05"
+	}
+	ch.From, ch.To = ch.start.In(zone).Format(form), ch.end.In(zone).Format(form)
 	for i := 1; i < len(d.all); i++ {
 		ch.times = append(ch.times, d.all[i].at)
 	}

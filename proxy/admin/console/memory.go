@@ -12,17 +12,52 @@ import (
 // memoryOne is the page of one memory.
 type memoryOne struct {
 	store.Memory
-	Past    []revision
-	Chain   []store.Memory // what it replaced, what replaced it; without itself
-	Edit    bool           // the form is open
-	Recents int
+	Past  []revision
+	Chain []store.Memory // what it replaced, what replaced it; without itself
+	Edit  bool           // the form is open
 }
 
 // revision is one form that a memory had, beside the one before it.
 type revision struct {
 	store.Memory
 	Now      bool
-	Reworded bool // its text isn't that of the revision before
+	Reworded bool     // its text isn't that of the revision before
+	Changes  []change // what else isn't
+}
+
+// change is one property that a revision changed.
+type change struct{ Name, Was, Is string }
+
+// changes are the properties but the text that a revision has changed.
+func (v *visit) changes(was, is *store.Memory) []change {
+	var out []change
+	note := func(key, before, after string) {
+		if before == after {
+			return
+		}
+		if before == "" {
+			before = v.t("memory.none")
+		}
+		if after == "" {
+			after = v.t("memory.none")
+		}
+		out = append(out, change{v.t(key), before, after})
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+	whether := func(b bool) string {
+		if b {
+			return v.t("memory.yes")
+		}
+		return v.t("memory.no")
+	}
+	note("filter.type", v.t("type."+string(was.Type)), v.t("type."+string(is.Type)))
+	note("filter.state", v.t("state."+string(was.State)), v.t("state."+string(is.State)))
+	note("filter.subject", was.Subject, is.Subject)
+	note("memory.scenario", was.Scenario, is.Scenario)
+	note("memory.importance.name", number(was.Importance), number(is.Importance))
+	note("memory.confidence", number(was.Confidence), number(is.Confidence))
+	note("memory.pin", whether(was.Standing), whether(is.Standing))
+	return out
 }
 
 func (c *Console) memory(v *visit) error {
@@ -34,7 +69,12 @@ func (c *Console) memory(v *visit) error {
 	p := &memoryOne{Memory: h.Revisions[0], Edit: v.r.URL.Query().Has("edit")}
 	for i, m := range h.Revisions {
 		r := revision{Memory: m, Now: i == 0}
-		r.Reworded = i+1 == len(h.Revisions) || h.Revisions[i+1].Text != m.Text
+		if i+1 == len(h.Revisions) {
+			r.Reworded = true
+		} else {
+			before := &h.Revisions[i+1]
+			r.Reworded, r.Changes = before.Text != m.Text, v.changes(before, &m)
+		}
 		p.Past = append(p.Past, r)
 	}
 	for _, m := range h.Chain {

@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 
-	"hindsight/proxy/admin"
 	"hindsight/store"
 )
 
@@ -52,27 +51,4 @@ func (c *Console) retryReflection(v *visit) (string, error) {
 		return "", err
 	}
 	return "/console/reflections?done=retry", nil
-}
-
-// settingsGroup are the settings about one thing.
-type settingsGroup struct {
-	Name     string
-	Settings []admin.Setting
-}
-
-func (c *Console) settings(v *visit) error {
-	var list struct{ Settings []admin.Setting }
-	if err := v.get("/settings", nil, &list); err != nil {
-		return err
-	}
-	var groups []settingsGroup
-	for _, s := range list.Settings {
-		if n := len(groups); n == 0 || groups[n-1].Name != s.Group {
-			groups = append(groups, settingsGroup{Name: s.Group})
-		}
-		g := &groups[len(groups)-1]
-		g.Settings = append(g.Settings, s)
-	}
-	v.page("settings", "nav.settings", http.StatusOK, groups)
-	return nil
 }

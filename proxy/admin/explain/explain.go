@@ -45,6 +45,9 @@ type Part struct {
 	Label   string  `json:"label"`
 	Meaning string  `json:"meaning"`
 	Value   float64 `json:"value"`
+	// Share says that the value lies between 0 and 1; the others are weights
+	// without an upper end.
+	Share bool `json:"share"`
 }
 
 // order is that of the parts for people: what is matched, what comes of it, the
@@ -128,7 +131,16 @@ func (l Lang) Parts(parts map[string]float64) []Part {
 	slices.SortFunc(names, func(x, y string) int { return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x, y)) })
 	out := make([]Part, len(names))
 	for i, n := range names {
-		out[i] = Part{Name: n, Label: l.word("part", n), Meaning: l.optional("meaning", n), Value: parts[n]}
+		out[i] = Part{Name: n, Label: l.word("part", n), Meaning: l.optional("meaning", n), Value: parts[n], Share: share(n)}
 	}
 	return out
+}
+
+// share says whether a part of a score lies between 0 and 1.
+func share(part string) bool {
+	switch part {
+	case "final", "similarity", "vector", "words", "coverage", "share", "recency", "importance", "worth":
+		return true
+	}
+	return false
 }
