@@ -129,6 +129,9 @@ type StoreConfig struct {
 	Dir    string
 	Strict bool          // a local store that can't be used stops the server
 	Shared *SharedConfig // nil: the memories are in the data directory alone
+	// KeyFile and OldKeyFile are badgerdb's EncryptionKeyFile and
+	// OldEncryptionKeyFile.
+	KeyFile, OldKeyFile string
 	// Free tells the free bytes of the disk under Dir; nil: ask the system.
 	Free func(dir string) (uint64, error)
 }
@@ -247,7 +250,10 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 		Clients: d.tables(s),
 		Auth:    AuthConfig{Mode: d.word(s.AuthMode, "passthrough", "keys"), Keys: d.keys(s.AuthKeys)},
 		Grants:  d.grants(s.Grants),
-		Store:   StoreConfig{Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting), Shared: d.shared(s)},
+		Store: StoreConfig{
+			Dir: dataDir(s.DataDir, env), Strict: d.bool(s.Strict.setting), Shared: d.shared(s),
+			KeyFile: d.encryptionKey(s.EncryptionKeyFile), OldKeyFile: d.encryptionKey(s.OldEncryptionKeyFile),
+		},
 		Session: SessionConfig{
 			Idle:    d.duration(s.SessionIdle, time.Second, 7*24*time.Hour),
 			PerHour: d.number(s.SessionPerHour, 0, 1_000_000),

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"hindsight/store/badgerdb"
 )
 
 // decoder gives raw values their types. An empty value is one that was not
@@ -211,6 +213,18 @@ func (d decoder) file(s setting) string {
 		d.ps.add(s, "is a directory", "Name a file.")
 	}
 	return s.raw
+}
+
+// encryptionKey is a file that holds a key of a length that fits.
+func (d decoder) encryptionKey(s setting) string {
+	path := d.file(s)
+	if path == "" {
+		return ""
+	}
+	if _, err := badgerdb.EncryptionKey(path); err != nil {
+		d.ps.add(s, "doesn't hold 16, 24 or 32 bytes", "Make one with: openssl rand -out FILE 32.")
+	}
+	return path
 }
 
 // dataDir is where everything is kept: as configured, else the XDG place.

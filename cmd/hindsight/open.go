@@ -34,6 +34,14 @@ func ownerClient(ctx context.Context, dir string) (*client, error) {
 	}, nil
 }
 
+// directoryOf is the data directory as it is configured.
+func directoryOf(cfg Config) badgerdb.Config {
+	return badgerdb.Config{
+		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Share: cfg.Store.Shared != nil,
+		EncryptionKeyFile: cfg.Store.KeyFile, OldEncryptionKeyFile: cfg.Store.OldKeyFile,
+	}
+}
+
 // openDirectory opens a data directory that nobody holds, for one command. It
 // is its owner that long: other commands come in through its socket.
 func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
@@ -44,7 +52,7 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 			next:  "Start `hindsight serve`, or name its directory (--data-dir) or its address (--admin).",
 		}
 	}
-	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: cfg.Identity.KeyFile, Share: cfg.Store.Shared != nil})
+	st, err := badgerdb.New(directoryOf(cfg))
 	if err != nil {
 		return nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
 	}

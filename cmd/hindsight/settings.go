@@ -45,17 +45,18 @@ type settings struct {
 	SideCalls       setting `name:"clients-side-calls" key:"clients.side_calls" group:"identity" placeholder:"JSON" help:"Further rules for requests that no person made."`
 	Wrappers        setting `name:"clients-wrappers" key:"clients.wrappers" group:"identity" placeholder:"JSON" help:"Further wrappers around a person's words."`
 
-	DataDir           setting `name:"data-dir" key:"data_dir" group:"store" placeholder:"PATH" help:"Where everything is kept."`
-	EncryptionKeyFile setting `name:"encryption-key-file" key:"encryption.key_file" group:"store" placeholder:"PATH" help:"16, 24 or 32 bytes: encryption at rest."`
-	VectorDBURL       setting `name:"vector-db-url" key:"vector_db_url" also:"VECTOR_DB_URL" group:"store" placeholder:"URL" help:"A Weaviate to keep the memories in; embedded where left out."`
-	WeaviateAPIKey    setting `name:"weaviate-api-key" key:"weaviate.api_key" also:"WEAVIATE_API_KEY" secret:"true" group:"store" placeholder:"KEY" help:"Its key."`
-	WeaviateKeyFile   setting `name:"weaviate-api-key-file" key:"weaviate.api_key_file" also:"WEAVIATE_API_KEY_FILE" group:"store" placeholder:"PATH" help:"A file with it."`
-	MemoryCollection  setting `name:"memory-collection" key:"memory_collection" also:"MEMORY_COLLECTION" def:"AgentMemory" group:"store" placeholder:"NAME" help:"Its collection."`
-	WeaviateGRPC      setting `name:"weaviate-grpc" key:"weaviate.grpc" group:"store" placeholder:"ADDRESS" help:"Its gRPC address; the URL's host and port 50051 (https: 443) where left out."`
-	StoreLayout       setting `name:"store-layout" key:"store.layout" def:"shared" group:"store" placeholder:"WORD" help:"shared: a Weaviate tenant for each tenant; isolated: one for each scope."`
-	StoreIndex        setting `name:"store-vector-index" key:"store.vector_index" def:"flat" group:"store" placeholder:"WORD" help:"Weaviate's index: flat, hnsw or dynamic."`
-	StoreCache        setting `name:"store-cache" key:"store.cache" def:"1GiB" group:"store" placeholder:"SIZE" help:"Most that is copied from Weaviate into the data directory."`
-	Strict            toggle  `name:"strict" key:"strict" def:"false" group:"store" placeholder:"BOOL" help:"Stop where the local store can't be used, instead of forwarding without memory."`
+	DataDir              setting `name:"data-dir" key:"data_dir" group:"store" placeholder:"PATH" help:"Where everything is kept."`
+	EncryptionKeyFile    setting `name:"encryption-key-file" key:"encryption.key_file" group:"store" placeholder:"PATH" help:"16, 24 or 32 bytes: encryption at rest."`
+	OldEncryptionKeyFile setting `name:"encryption-old-key-file" key:"encryption.old_key_file" group:"store" placeholder:"PATH" help:"The key file before, to rotate: the directory is brought under the new one."`
+	VectorDBURL          setting `name:"vector-db-url" key:"vector_db_url" also:"VECTOR_DB_URL" group:"store" placeholder:"URL" help:"A Weaviate to keep the memories in; embedded where left out."`
+	WeaviateAPIKey       setting `name:"weaviate-api-key" key:"weaviate.api_key" also:"WEAVIATE_API_KEY" secret:"true" group:"store" placeholder:"KEY" help:"Its key."`
+	WeaviateKeyFile      setting `name:"weaviate-api-key-file" key:"weaviate.api_key_file" also:"WEAVIATE_API_KEY_FILE" group:"store" placeholder:"PATH" help:"A file with it."`
+	MemoryCollection     setting `name:"memory-collection" key:"memory_collection" also:"MEMORY_COLLECTION" def:"AgentMemory" group:"store" placeholder:"NAME" help:"Its collection."`
+	WeaviateGRPC         setting `name:"weaviate-grpc" key:"weaviate.grpc" group:"store" placeholder:"ADDRESS" help:"Its gRPC address; the URL's host and port 50051 (https: 443) where left out."`
+	StoreLayout          setting `name:"store-layout" key:"store.layout" def:"shared" group:"store" placeholder:"WORD" help:"shared: a Weaviate tenant for each tenant; isolated: one for each scope."`
+	StoreIndex           setting `name:"store-vector-index" key:"store.vector_index" def:"flat" group:"store" placeholder:"WORD" help:"Weaviate's index: flat, hnsw or dynamic."`
+	StoreCache           setting `name:"store-cache" key:"store.cache" def:"1GiB" group:"store" placeholder:"SIZE" help:"Most that is copied from Weaviate into the data directory."`
+	Strict               toggle  `name:"strict" key:"strict" def:"false" group:"store" placeholder:"BOOL" help:"Stop where the local store can't be used, instead of forwarding without memory."`
 
 	SessionIdle    setting `name:"session-idle" key:"session.idle" def:"10m" group:"reflection" placeholder:"TIME" help:"A session is over after this much silence."`
 	SessionPerHour setting `name:"session-per-hour" key:"session.per_hour" def:"200" group:"reflection" placeholder:"N" help:"Most sessions that a user's scope may gain in an hour; further ones get no memory until fewer come. 0: any number."`

@@ -98,9 +98,9 @@ func (s *stack) strict(ctx context.Context) error {
 // build makes the parts and joins them.
 func (s *stack) build(reg *prometheus.Registry) (err error) {
 	cfg := s.cfg
-	if s.store, err = badgerdb.New(badgerdb.Config{
-		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Free: cfg.Store.Free, Share: cfg.Store.Shared != nil, Now: cfg.Now, Log: s.log, Reg: reg,
-	}); err != nil {
+	dir := directoryOf(cfg)
+	dir.Free, dir.Now, dir.Log, dir.Reg = cfg.Store.Free, cfg.Now, s.log, reg
+	if s.store, err = badgerdb.New(dir); err != nil {
 		return err
 	}
 	if s.shared, err = newShared(cfg, s.store, s.log, reg); err != nil {

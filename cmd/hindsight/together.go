@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 )
 
@@ -22,6 +21,9 @@ func (d decoder) together(s *settings, c Config, serve bool) {
 		}
 	}
 	d.certificate(s, c.Listener)
+	if s.OldEncryptionKeyFile.raw != "" && s.EncryptionKeyFile.raw == "" {
+		d.ps.add(s.OldEncryptionKeyFile, "is given without "+s.EncryptionKeyFile.label(), "Name the new key too; encryption can't be taken away from a directory.")
+	}
 	switch served := c.Embedder != "builtin" && c.Embedder != "none"; {
 	case c.Embedder == "":
 		d.ps.add(s.Embedder, "is empty", "Set it to builtin, none, or the name of a served model.")
@@ -57,17 +59,6 @@ func (d decoder) certificate(s *settings, c ListenConfig) {
 
 // notYet refuses settings that this version would silently not honour.
 func (d decoder) notYet(s *settings) {
-	if s.EncryptionKeyFile.raw != "" {
-		b, err := os.ReadFile(s.EncryptionKeyFile.raw)
-		switch n := len(strings.TrimSuffix(string(b), "\n")); {
-		case err != nil:
-			d.ps.add(s.EncryptionKeyFile, "can't be read ("+cause(err)+")", "Name a file that this user may read.")
-		case n != 16 && n != 24 && n != 32:
-			d.ps.add(s.EncryptionKeyFile, "doesn't hold 16, 24 or 32 bytes", "Make one with: openssl rand -out FILE 32.")
-		default:
-			d.ps.add(s.EncryptionKeyFile, "asks for encryption at rest, which this version doesn't have", "Leave it out, and keep the directory on an encrypted disk.")
-		}
-	}
 	for _, v := range []setting{s.MCPNames} {
 		if v.given() && v.raw != "" {
 			d.ps.add(v, "isn't supported by this version", "Leave it out.")

@@ -156,7 +156,7 @@ func (e *eraser) run() error {
 			return err
 		}
 	}
-	return nil
+	return e.s.destroyKey(e.h, at)
 }
 
 // conversations erases the scope's sessions and what belongs to them. at is the

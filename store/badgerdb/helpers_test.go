@@ -3,6 +3,8 @@ package badgerdb
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +46,7 @@ func start(t testing.TB, cfg Config) running {
 	if cfg.Linger == 0 {
 		cfg.Linger = 5 * time.Millisecond
 	}
-	s, err := New(cfg)
+	s, err := New(asTested(t.Name(), cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +61,15 @@ func start(t testing.TB, cfg Config) running {
 	})
 	t.Cleanup(stop)
 	return running{s, stop}
+}
+
+// asTested encrypts a test's store where the environment asks for it: CI runs
+// all of them once like this. Those of encryption bring keys of their own.
+func asTested(test string, cfg Config) Config {
+	if cfg.EncryptionKeyFile == "" && !strings.Contains(test, "Encrypt") {
+		cfg.EncryptionKeyFile = os.Getenv("HINDSIGHT_TEST_ENCRYPTED")
+	}
+	return cfg
 }
 
 // open runs a store that must open.

@@ -30,6 +30,7 @@ const (
 	famForgotten = 'g' // tenant, scope, text                -> tombstone
 	famReady     = 'N' // tenant, scope                      -> readyRecord: which snapshot of the index is good
 	famReadyPart = 'n' // tenant, scope, snapshot, n         -> part of a snapshot
+	famDataKey   = 'K' // tenant, scope                      -> slot of the scope's data key in the keyring; not sealed
 	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
 	famCopy      = 'C' // tenant, scope                      -> copyRecord: what is here of a shared scope
 
@@ -42,7 +43,7 @@ const (
 	famSessions  = 'o' // tenant, time, session      -> scope
 	famMemories  = 'u' // tenant, time, memory       -> scope
 	famReflected = 'e' // time, place, session       -> from, to
-	famOutbox    = 'B' // number, place              -> waiting, sealed for the place
+	famOutbox    = 'B' // number, place              -> waiting, sealed by the tenant's key
 )
 
 const (

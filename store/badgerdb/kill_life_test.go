@@ -20,7 +20,7 @@ const lifeDir = "HINDSIGHT_TEST_LIFE_DIR"
 // every fourth, and archives other memories by the dozen.
 func liveOn(dir string) {
 	ctx := context.Background()
-	s, err := New(Config{Dir: dir})
+	s, err := New(asTested("", Config{Dir: dir}))
 	check := func(err error) {
 		if err != nil {
 			panic(err)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // child writes exchanges until it is killed, and prints the number of each that
 // it knows to be on disk. One is only ever begun.
 func child(dir string) {
-	s, err := New(Config{Dir: dir})
+	s, err := New(asTested("", Config{Dir: dir}))
 	if err != nil {
 		panic(err)
 	}

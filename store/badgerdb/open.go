@@ -27,6 +27,7 @@ type formatRecord struct {
 	Format      int       `json:"format"`
 	Fingerprint string    `json:"identity_key"` // of the key that hashes names here
 	Made        time.Time `json:"made"`
+	Encryption  string    `json:"encryption,omitempty"`
 }
 
 // openDir opens the data directory. Its errors are *store.Off.
@@ -50,11 +51,15 @@ func (s *Store) openDir() (_ *handle, err error) {
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	id, err := s.vouch(db)
+	id, rec, fresh, err := s.vouch(db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &handle{names: names{id}, db: db, alias: s.tenant}, nil
+	keys, err := s.openKeys(db, &rec, fresh)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &handle{names: names{id}, db: db, keys: keys, alias: s.tenant}, nil
 }
 
 // badgerOptions is the small configuration. Values stay in the LSM tree: what
@@ -115,7 +120,7 @@ func mayLieBeside(name string) bool {
 	case ".yaml", ".yml", ".key", ".log":
 		return true
 	}
-	for _, p := range []string{".", "lost+found", "admin-", "hindsight", socketName, ownerSocket, "LOCK", "MANIFEST-REWRITE"} {
+	for _, p := range []string{".", "lost+found", "admin-", "hindsight", keyringName, socketName, ownerSocket, "LOCK", "MANIFEST-REWRITE"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
@@ -125,11 +130,8 @@ func mayLieBeside(name string) bool {
 
 // vouch compares the directory's format and identity key with ours; an empty
 // one gets them.
-func (s *Store) vouch(db *badger.DB) (store.IdentityKey, error) {
-	var rec formatRecord
-	var key store.IdentityKey
-	fresh := false
-	err := db.View(func(txn *badger.Txn) error {
+func (s *Store) vouch(db *badger.DB) (key store.IdentityKey, rec formatRecord, fresh bool, err error) {
+	err = db.View(func(txn *badger.Txn) error {
 		item, err := txn.Get([]byte{famFormat})
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			it := txn.NewIterator(badger.IteratorOptions{})
@@ -146,28 +148,25 @@ func (s *Store) vouch(db *badger.DB) (store.IdentityKey, error) {
 		return item.Value(func(b []byte) error { return json.Unmarshal(b, &rec) })
 	})
 	if err != nil {
-		return key, err
+		return key, rec, fresh, err
 	}
 	switch {
 	case !fresh && rec.Format > format:
-		return key, off("%s is of format %d and this program reads %d: use the newer hindsight that wrote it", s.cfg.Dir, rec.Format, format)
+		return key, rec, fresh, off("%s is of format %d and this program reads %d: use the newer hindsight that wrote it", s.cfg.Dir, rec.Format, format)
 	case !fresh && rec.Format < format:
-		return key, off("%s is of format %d and this program reads %d: run hindsight migrate", s.cfg.Dir, rec.Format, format)
+		return key, rec, fresh, off("%s is of format %d and this program reads %d: run hindsight migrate", s.cfg.Dir, rec.Format, format)
 	}
 	if key, err = s.keyFor(fresh); err != nil {
-		return key, err
+		return key, rec, fresh, err
 	}
 	if !fresh {
 		if rec.Fingerprint != key.Fingerprint() {
-			return key, off("the identity key %s isn't the one that %s was written with: put the right one back", s.cfg.IdentityKeyFile, s.cfg.Dir)
+			return key, rec, fresh, off("the identity key %s isn't the one that %s was written with: put the right one back", s.cfg.IdentityKeyFile, s.cfg.Dir)
 		}
-		return key, nil
+		return key, rec, fresh, nil
 	}
-	b, err := json.Marshal(formatRecord{Format: format, Fingerprint: key.Fingerprint(), Made: s.now()})
-	if err != nil {
-		return key, err
-	}
-	return key, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte{famFormat}, b) })
+	rec = formatRecord{Format: format, Fingerprint: key.Fingerprint(), Made: s.now()}
+	return key, rec, fresh, putFormat(db, &rec)
 }
 
 // explain turns Badger's error into a reason for people. Badger has no sentinel

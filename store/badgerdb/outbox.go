@@ -114,11 +114,8 @@ func readWaiting(b []byte) (w waiting, err error) {
 
 // waiting decodes a row of the outbox.
 func (r row) waiting() (waiting, error) {
-	b, err := r.raw()
+	b, err := r.plain()
 	if err != nil {
-		return waiting{}, err
-	}
-	if b, err = r.v.h.open(outboxPlace(r.item.Key()), b); err != nil {
 		return waiting{}, err
 	}
 	w, err := readWaiting(b)
@@ -158,15 +155,11 @@ func (s *Store) enrol(t *tx, at place, w waiting) error {
 		s.outbox.next++
 	}
 	w.at = now.at
-	value, err := t.h.seal(nil, at, appendWaiting(nil, &w))
-	if err != nil {
-		return fmt.Errorf("seal a row of the outbox: %w", err)
-	}
 	if t.shipped == nil {
 		t.shipped = map[string]pending{}
 	}
 	t.shipped[thing] = now
-	return t.set(outboxKey(now.seq, at), value, 0, 0)
+	return t.putPlain(outboxKey(now.seq, at), appendWaiting(nil, &w), 0, 0)
 }
 
 // committed takes rows over that are on disk now.

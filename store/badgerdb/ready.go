@@ -118,7 +118,7 @@ func (r row) part(ctx context.Context, take func([]byte) error) error {
 		return context.Cause(ctx)
 	}
 	return r.item.Value(func(b []byte) error {
-		plain, err := r.v.h.open(place(r.item.Key()[1:]), b)
+		plain, err := r.v.open(r.item.Key(), b)
 		if err != nil {
 			return err
 		}

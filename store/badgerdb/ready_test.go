@@ -61,7 +61,7 @@ func (r running) holds(t *testing.T, word string) bool {
 	found := false
 	err := r.view(func(v view) error {
 		for x := range v.rows([]byte{famReadyPart}, nil) {
-			b, err := x.raw()
+			b, err := x.plain()
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func (s *Store) open() error {
 		return err
 	}
 	if err := s.revive(h); err != nil {
-		return errors.Join(off("the data in %s can't be read (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err)), h.db.Close())
+		return errors.Join(off("the data in %s can't be read (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err)), h.close())
 	}
 	s.feed.reset()
 	s.vectors.reset()
@@ -103,8 +103,17 @@ func (s *Store) open() error {
 }
 
 func (s *Store) revive(h *handle) error {
+	if err := s.dropDestroyed(h); err != nil {
+		return fmt.Errorf("remove erased scopes: %w", err)
+	}
 	if err := s.reload(h); err != nil {
 		return err
+	}
+	s.write.Lock()
+	err := s.destroyDoomed(h)
+	s.write.Unlock()
+	if err != nil {
+		return fmt.Errorf("destroy the keys of erased scopes: %w", err)
 	}
 	if err := s.finishLinks(h); err != nil {
 		return fmt.Errorf("finish linking tenants: %w", err)
@@ -190,7 +199,7 @@ func (s *Store) close(failed error) error {
 	s.h = nil
 	s.life.Unlock()
 	s.turn()
-	if err := h.db.Close(); err != nil {
+	if err := h.close(); err != nil {
 		return fmt.Errorf("close the store: %w", err)
 	}
 	return nil

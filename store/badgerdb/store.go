@@ -37,6 +37,13 @@ type Config struct {
 	// IdentityKeyFile holds 32 bytes, raw or as hexadecimal digits, and must
 	// exist. Empty: identity.key in Dir, made together with a new store.
 	IdentityKeyFile string
+	// EncryptionKeyFile holds 16, 24 or 32 bytes under which the scopes' data keys
+	// are kept, and with them everything a scope holds. Empty: no encryption. A
+	// directory that is encrypted needs it, one that isn't becomes it.
+	EncryptionKeyFile string
+	// OldEncryptionKeyFile is the one before: a directory under it is brought under
+	// the new one at its opening.
+	OldEncryptionKeyFile string
 	// Watermark is the free space in bytes below which nothing is recorded;
 	// default 128 MiB. A disk that runs full under Badger kills the process.
 	Watermark uint64

@@ -25,6 +25,9 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 	q := &squeezer{base: tableBytes(h), at: s.now()}
 	erased := false
 	for {
+		if err := s.sealOld(ctx, h); err != nil && ctx.Err() == nil {
+			s.log.Warn("encrypt what was kept before", "err", err)
+		}
 		if err := s.sweep(ctx, h); err != nil && ctx.Err() == nil {
 			s.log.Warn("sweep", "err", err)
 		}

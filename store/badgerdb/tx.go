@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"crypto/cipher"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,16 @@ import (
 type handle struct {
 	names
 	db    *badger.DB
+	keys  *keyring // nil: values lie there as they are
 	alias func(tenant string) string
+}
+
+func (h *handle) close() error {
+	err := h.db.Close()
+	if h.keys != nil {
+		err = errors.Join(err, h.keys.close())
+	}
+	return err
 }
 
 // follow names the tenant to which the one in a value was linked.
@@ -56,12 +66,12 @@ func (r row) plain() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.v.h.open(place(r.item.Key()[1:]), b)
+	return r.v.open(r.item.Key(), b)
 }
 
 func (r row) into(v any) error {
 	return r.item.Value(func(b []byte) error {
-		plain, err := r.v.h.open(place(r.item.Key()[1:]), b)
+		plain, err := r.v.open(r.item.Key(), b)
 		if err != nil {
 			return err
 		}
@@ -133,6 +143,7 @@ type tx struct {
 	after       []func()                        // run once it is committed, under the write lock
 	mark        func()                          // run at each commit of a change in pieces
 	by          store.Change                    // of the memories that it writes
+	drawn       map[place]cipher.AEAD           // data keys that its commits bring
 	journalled  int                             // exchanges, since the last commit
 	foreign     bool                            // it takes in what the fleet has already
 	shipped     map[string]pending              // rows of the outbox, since the last commit
@@ -243,14 +254,6 @@ func (t *tx) putPlain(key, plain []byte, meta byte, ttl time.Duration) error {
 	return t.set(key, sealed, meta, ttl)
 }
 
-func (t *tx) sealed(key, plain []byte) ([]byte, error) {
-	b, err := t.h.seal(t.cut(len(plain)+sealing), place(key[1:]), plain)
-	if err != nil {
-		return nil, fmt.Errorf("seal %q: %w", key[0], err)
-	}
-	return b, nil
-}
-
 // set writes a value that needs no seal: hashes and numbers.
 func (t *tx) set(key, value []byte, meta byte, ttl time.Duration) error {
 	t.grow(len(key) + len(value))
@@ -309,6 +312,11 @@ func (e *commitError) Unwrap() error { return e.err }
 func (t *tx) commit() error {
 	if err := t.writeSessions(); err != nil {
 		return err
+	}
+	if t.h.keys != nil {
+		if err := t.h.keys.sync(); err != nil {
+			return &commitError{err}
+		}
 	}
 	if err := t.txn.Commit(); err != nil {
 		if errors.Is(err, badger.ErrTxnTooBig) {
@@ -369,6 +377,11 @@ func (s *Store) apply(h *handle, t *tx, fn func(*tx) error) error {
 	err := fn(t)
 	if err == nil {
 		err = t.commit()
+	}
+	if err != nil {
+		for at := range t.drawn {
+			h.keys.drop(at) // what was read back meanwhile may have put it there
+		}
 	}
 	var ce *commitError
 	if errors.As(err, &ce) {

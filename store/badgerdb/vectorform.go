@@ -58,7 +58,7 @@ func (d *vectorDecoder) decode(b []byte) error {
 
 func (r row) vector(d *vectorDecoder) error {
 	return r.item.Value(func(b []byte) error {
-		plain, err := r.v.h.open(place(r.item.Key()[1:]), b)
+		plain, err := r.v.open(r.item.Key(), b)
 		if err != nil {
 			return err
 		}
