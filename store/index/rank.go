@@ -18,10 +18,37 @@ type Sample struct {
 	DF   []int
 	// Least is the least cosine of the question's vector with any memory's.
 	Least float64
+	// Means are the mean lengths of the active memories' fields; nil: those of the
+	// sample.
+	Means *Lengths
+	// Sessions is how many sessions have active memories; 0: as many as the sample
+	// lets expect.
+	Sessions int
+}
+
+// Lengths are those of a memory's fields, in terms: its text and subject, its
+// scenario, and its evidence with what stands around it.
+type Lengths [fields]float64
+
+// LengthsOf measures a memory.
+func LengthsOf(m *store.Memory) Lengths {
+	s := newScope([]store.Memory{indexed(m)}, 0)
+	var out Lengths
+	for f, n := range s.docs[0].len {
+		out[f] = float64(n)
+	}
+	return out
+}
+
+// indexed is a memory as one that the index takes, whatever its state.
+func indexed(m *store.Memory) store.Memory {
+	c := *m
+	c.State, c.About = store.Active, ""
+	return c
 }
 
 // Rank is Search for memories that lie elsewhere: the same scores and the same
-// order. Mean lengths and what is counted over sessions are those of the sample.
+// order. How many sessions there are is projected from the sample.
 func Rank(ctx context.Context, q Query, s Sample) (Result, error) {
 	by := map[store.Scope][]store.Memory{}
 	for i := range s.Memories {
@@ -43,6 +70,25 @@ func Rank(ctx context.Context, q Query, s Sample) (Result, error) {
 		}
 	}
 	return run.do(ctx)
+}
+
+// more says how many times as many memories there are as the sample has, and for
+// each term of the query, as hold it in the sample. Sessions are counted so: the
+// sample has whole ones.
+type more struct {
+	docs  float32
+	terms []float32
+}
+
+// projected puts what was counted over all into the place of what was counted over
+// the sample.
+func (r *search) projected(docs int, df []int) {
+	r.res.Docs = r.sample.Docs
+	r.more = &more{docs: max(1, float32(r.sample.Docs)/float32(max(docs, 1))), terms: make([]float32, len(df))}
+	for i, n := range df {
+		r.res.DF[i] = r.sample.DF[i]
+		r.more.terms[i] = max(1, float32(r.sample.DF[i])/float32(max(n, 1)))
+	}
 }
 
 // MemoryTerms are the terms under which a memory is indexed, those of its own

@@ -25,11 +25,13 @@ func (r *search) statistics() {
 	}
 	r.res.Docs = count[own]
 	if r.sample != nil && r.sample.DF != nil {
-		r.res.Docs = r.sample.Docs
-		copy(r.res.DF, r.sample.DF)
+		r.projected(r.res.Docs, slices.Clone(r.res.DF))
 	}
 	for f := range fields {
 		r.mean[f] = float64(total[f]) / float64(max(count[f], 1))
+	}
+	if r.sample != nil && r.sample.Means != nil {
+		r.mean = *r.sample.Means
 	}
 	for i, df := range r.res.DF {
 		r.idf[i] = idf(r.res.Docs, df)
@@ -67,6 +69,12 @@ func (r *search) words(l *legs, s *scope) {
 	l.sess = zeroed(l.sess, len(s.length))
 	r.tf = zeroed(r.tf, len(s.length))
 	sessions, mean := s.meanSession()
+	if r.more != nil {
+		if sessions = int(float32(sessions) * r.more.docs); r.sample.Sessions > 0 {
+			sessions = r.sample.Sessions
+			mean = float32(r.mean[own]) * float32(r.sample.Docs) / float32(sessions)
+		}
+	}
 	norm := r.norms()
 	for i, t := range r.q.Terms {
 		w := float32(r.idf[i] * t.Weight * (k1 + 1))
@@ -95,7 +103,11 @@ func (r *search) words(l *legs, s *scope) {
 				r.tf[d.sess] += float32(p.tf[own])
 			}
 		}
-		r.bySession(l, s, t, sessions, mean)
+		said := len(r.said)
+		if r.more != nil {
+			said = int(float32(said) * r.more.terms[i])
+		}
+		r.bySession(l, s, t, idf(max(sessions, said), said), mean)
 	}
 	r.reach(l, s)
 	for _, i := range l.docs {
@@ -254,8 +266,8 @@ func (s *scope) meanSession() (n int, mean float32) {
 
 // bySession adds one term to the scores of sessions, each of which counts as one
 // text: the own texts of its memories. It leaves r.tf empty.
-func (r *search) bySession(l *legs, s *scope, t Term, sessions int, mean float32) {
-	w := float32(idf(sessions, len(r.said)) * t.Weight * (k1 + 1))
+func (r *search) bySession(l *legs, s *scope, t Term, idf float64, mean float32) {
+	w := float32(idf * t.Weight * (k1 + 1))
 	for _, i := range r.said {
 		l.sess[i] += w * saturate(r.tf[i], float32(s.length[i]), mean)
 		r.tf[i] = 0

@@ -140,6 +140,7 @@ type search struct {
 	q      Query
 	scopes []*scope
 	sample *Sample // of what the scopes are, where they aren't whole; else nil
+	more   *more   // how much more there is than the sample; nil: nothing
 	*scratch
 
 	res  Result

@@ -97,6 +97,9 @@ func memoryForm(name string, index VectorIndex) *models.Class {
 		plainly("confidence", "number", "0 to 1."),
 		plainly("created", "date", "When it was made."),
 		plainly("updated", "date", "When it was changed last."),
+		plainly(lengthProps[0], "int", "How many terms its text and subject have."),
+		plainly(lengthProps[1], "int", "How many its scenario has."),
+		plainly(lengthProps[2], "int", "How many its evidence has."),
 		plainly(propData, "text", "The whole of it, as Hindsight reads it."),
 	}
 	return c

@@ -94,12 +94,8 @@ func (d *DB) memoryObject(tenant string, sm *store.SharedMemory) (*pb.BatchObjec
 	if err != nil {
 		return nil, err
 	}
-	session := ""
-	if len(m.Evidence) > 0 {
-		session = m.Evidence[0].Session
-	}
 	fields := map[string]*structpb.Value{
-		propPlace: str(d.place(tenant, m.Scope)), propState: str(string(m.State)), propSession: str(session), propAbout: str(m.About),
+		propPlace: str(d.place(tenant, m.Scope)), propState: str(string(m.State)),
 		propStanding: structpb.NewBoolValue(m.Standing), propWords: str(strings.Join(index.MemoryTerms(m), " ")),
 		propMemory: str(m.ID), propRevision: structpb.NewNumberValue(float64(m.Revision)), propDigest: str(m.Digest()),
 		"scope": str(string(m.Scope)), "layer": str(string(m.Layer)), "type": str(string(m.Type)),
@@ -107,6 +103,18 @@ func (d *DB) memoryObject(tenant string, sm *store.SharedMemory) (*pb.BatchObjec
 		"importance": structpb.NewNumberValue(m.Importance), "confidence": structpb.NewNumberValue(m.Confidence),
 		"created": date(m.CreatedAt), "updated": date(m.UpdatedAt),
 		propData: str(data),
+	}
+	// What is empty is left out: it would be a value of its own.
+	if len(m.Evidence) > 0 && m.Evidence[0].Session != "" {
+		fields[propSession] = str(m.Evidence[0].Session)
+	}
+	if m.About != "" {
+		fields[propAbout] = str(m.About)
+	}
+	for i, n := range index.LengthsOf(m) {
+		if n > 0 {
+			fields[lengthProps[i]] = structpb.NewNumberValue(n)
+		}
 	}
 	return &pb.BatchObject{
 		Uuid: d.memoryID(tenant, m.ID), Collection: d.memories(), Tenant: d.memoryTenant(tenant, m.Scope), VectorBytes: bytesOf(sm.Vector),
@@ -228,7 +236,7 @@ func (d *DB) EraseScope(ctx context.Context, tenant string, sc store.Scope) (n i
 // Changed tells of the memories that Weaviate took in at or after since, by its
 // own clock.
 func (d *DB) Changed(ctx context.Context, tenant string, scopes []store.Scope, from time.Time) (out []store.Stamp, err error) {
-	ctx, done, err := d.begin(ctx, "changed", d.cfg.Timeout)
+	ctx, done, err := d.begin(ctx, "changed", 5*d.cfg.Timeout)
 	if err != nil {
 		return nil, err
 	}

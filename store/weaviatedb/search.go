@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
@@ -20,7 +21,7 @@ const (
 	candidates = 2 * index.DefaultLimit
 	// sessionsOf is how many of the best candidates are given the rest of their
 	// sessions.
-	sessionsOf = index.DefaultLimit
+	sessionsOf = 2 * index.DefaultLimit
 	// inSessions bounds what is fetched of those.
 	inSessions = 1000
 	// standingMost bounds what a listing returns.
@@ -71,6 +72,8 @@ type sample struct {
 	docs  int
 	df    []int
 	least float64
+	all   bool     // by has all that there are
+	of    *figures // nil: not known
 }
 
 // gather fills a sample.
@@ -111,10 +114,13 @@ func (d *DB) gather(ctx context.Context, q index.Query, scopes []store.Scope, s 
 	if err := s.add(append(byVector, byWords...)); err != nil {
 		return err
 	}
-	if len(s.by) >= s.docs {
-		return nil // all that there is
+	if s.all = len(s.by) >= s.docs && !q.Standing; s.all {
+		return nil
 	}
-	rest, err := d.around(ctx, q, live, s)
+	var rest []found
+	err = sideBySide(
+		func() (err error) { rest, err = d.around(ctx, q, live, s); return err },
+		func() error { s.of = d.figuresOf(ctx, of, s.docs); return nil })
 	if err != nil {
 		return err
 	}
@@ -225,39 +231,70 @@ func (s *sample) add(list []found) error {
 	return nil
 }
 
+// whole is what ranking takes.
 func (s *sample) whole() index.Sample {
 	out := index.Sample{Docs: s.docs, DF: s.df, Least: s.least}
+	if s.all {
+		out.DF = nil
+	} else if s.of != nil {
+		out.Means, out.Sessions = s.of.means(), s.of.sessions
+	}
 	for _, m := range s.by {
 		out.Memories = append(out.Memories, m)
 	}
-	slices.SortFunc(out.Memories, func(a, b store.SharedMemory) int { return compareIDs(a.Memory.ID, b.Memory.ID) })
+	slices.SortFunc(out.Memories, func(a, b store.SharedMemory) int { return strings.Compare(a.Memory.ID, b.Memory.ID) })
 	return out
-}
-
-func compareIDs(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // together joins the samples of several tenants of Weaviate.
 func together(q index.Query, list []sample) index.Sample {
-	all := sample{by: map[string]store.SharedMemory{}, df: make([]int, len(q.Terms))}
-	for _, s := range list {
+	if len(list) == 1 {
+		return list[0].whole()
+	}
+	all := sample{by: map[string]store.SharedMemory{}, df: make([]int, len(q.Terms)), all: true, of: &figures{}}
+	for i := range list {
+		s := &list[i]
 		for id, m := range s.by {
 			all.by[id] = m
 		}
 		all.docs += s.docs
 		all.least = min(all.least, s.least)
+		all.all = all.all && s.all
 		for i, n := range s.df {
 			all.df[i] += n
 		}
+		switch {
+		case all.of == nil:
+		case s.of != nil:
+			all.of.plus(s.of)
+		case s.all:
+			all.of.plus(s.measured())
+		default:
+			all.of = nil
+		}
 	}
 	return all.whole()
+}
+
+// measured are the figures of a sample that has everything.
+func (s *sample) measured() *figures {
+	f := &figures{}
+	sessions := map[string]bool{}
+	for _, m := range s.by {
+		if m.Memory.State != store.Active {
+			continue
+		}
+		for i, n := range index.LengthsOf(&m.Memory) {
+			if n > 0 {
+				f.sum[i], f.count[i] = f.sum[i]+n, f.count[i]+1
+			}
+		}
+		if len(m.Memory.Evidence) > 0 && m.Memory.Evidence[0].Session != "" {
+			sessions[m.Memory.Evidence[0].Session] = true
+		}
+	}
+	f.sessions = len(sessions)
+	return f
 }
 
 // List returns the memories that the query's scopes, time and Keep allow, at most

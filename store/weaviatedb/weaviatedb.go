@@ -49,6 +49,7 @@ type DB struct {
 	calls   pb.WeaviateClient
 	metrics *metrics
 	used    *usage
+	figures *figureCache
 
 	mu     sync.Mutex // guards what follows
 	client *weaviate.Client
@@ -67,7 +68,7 @@ func New(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read weaviate's URL: %w", err)
 	}
-	d := &DB{cfg: cfg, base: base, off: "Weaviate hasn't been reached yet", wake: make(chan struct{}, 1), used: newUsage()}
+	d := &DB{cfg: cfg, base: base, off: "Weaviate hasn't been reached yet", wake: make(chan struct{}, 1), used: newUsage(), figures: newFigureCache()}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: cfg.TLS, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
@@ -113,6 +114,7 @@ func (b bearer) RequireTransportSecurity() bool { return b.tls != nil }
 
 // Close ends the connections. Run must have ended.
 func (d *DB) Close() error {
+	d.figures.work.Wait()
 	d.http.CloseIdleConnections()
 	if err := d.conn.Close(); err != nil {
 		return fmt.Errorf("close weaviate's connection: %w", err)
