@@ -6,6 +6,9 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # golangci-lint is built once into bin/, by the version named here.
 LINT_VERSION := v2.15.0
 
+# The Weaviate that `.ci/run weaviate` builds and tests against.
+WEAVIATE_VERSION := v1.35.2
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test race lint fuzz bench bench-proxy build clean
 

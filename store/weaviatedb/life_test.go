@@ -1,0 +1,440 @@
+//go:build weaviate
+
+package weaviatedb_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hindsight/store"
+	"hindsight/store/index"
+	"hindsight/store/weaviatedb"
+	"hindsight/store/weaviatedb/weaviatetest"
+)
+
+var ann = store.UserScope("ann")
+
+// some makes memories with vectors of their own, numbered on from a number.
+func some(sc store.Scope, from, n int) []store.SharedMemory {
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	out := make([]store.SharedMemory, n)
+	for i := range out {
+		k := from + i
+		text := fmt.Sprintf("the drawer numbered %d holds %d screws", k, k*7)
+		v := make([]float32, 32)
+		v[k%32], v[k/32%32], v[(k/1024+5)%32] = 1, v[k/32%32]+0.5, v[(k/1024+5)%32]+0.25
+		out[i] = store.SharedMemory{Vector: v, Memory: store.Memory{
+			ID: store.MemoryID("acme", sc, "", 0, 0, "", text), Tenant: "acme", Scope: sc, Text: text, State: store.Active, Type: store.UserFact,
+			Layer: store.Semantic, Importance: 0.7, CreatedAt: at, UpdatedAt: at, Revision: 1,
+		}}
+	}
+	return out
+}
+
+func putAll(t *testing.T, d *weaviatedb.DB, ms []store.SharedMemory) {
+	t.Helper()
+	failed, err := d.PutMemories(t.Context(), "acme", ms)
+	if err != nil || len(failed) > 0 {
+		t.Fatalf("put: %v, %v", failed, err)
+	}
+}
+
+// TestComesAndGoes takes one server through absence, use, a hang, a crash and a
+// stop, and asks that nobody ever waits longer than the timeout for it, that the
+// state says so, and that it is used again when it is back.
+func TestComesAndGoes(t *testing.T) {
+	s, err := weaviatetest.Prepare(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	const timeout = 2 * time.Second
+	d := start(t, s)
+	query := index.Query{Tenant: "acme", Scopes: []store.Scope{ann}, Terms: []index.Term{{Text: "drawer", Weight: 1}}, Now: time.Now()}
+	refused := func(when string, within time.Duration) {
+		t.Helper()
+		began := time.Now()
+		_, err := d.Search(t.Context(), query)
+		if err == nil {
+			t.Errorf("%s: a search succeeded", when)
+		}
+		if took := time.Since(began); took > within {
+			t.Errorf("%s: a search took %v", when, took)
+		}
+	}
+	off := new(store.Off)
+	if _, err := d.Search(t.Context(), query); !errors.As(err, &off) {
+		t.Errorf("absent: %v", err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, d, true)
+	putAll(t, d, some(ann, 0, 50))
+
+	if err := s.Hang(); err != nil {
+		t.Fatal(err)
+	}
+	refused("hung", timeout+500*time.Millisecond)
+	refused("known to hang", 50*time.Millisecond)
+	if _, reason := d.State(); !strings.Contains(reason, "Weaviate") {
+		t.Errorf("reason %q", reason)
+	}
+	// Whoever comes while it hangs doesn't block either.
+	began := time.Now()
+	late := start(t, s)
+	refused("late", 50*time.Millisecond)
+	if _, err := late.Search(t.Context(), query); err == nil {
+		t.Error("a store that never connected answers")
+	}
+	if took := time.Since(began); took > timeout {
+		t.Errorf("beside a hung server a new store took %v", took)
+	}
+	if err := s.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, d, true)
+	awaitState(t, late, true)
+
+	s.Kill()
+	refused("killed", timeout+500*time.Millisecond)
+	awaitState(t, d, false)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitState(t, d, true)
+	if n, err := d.Count(t.Context(), "acme", ann); err != nil || n != 50 {
+		t.Errorf("after a crash: %d, %v", n, err)
+	}
+	s.Stop()
+	awaitState(t, d, false)
+}
+
+// TestADeadlineOfTheCallerHolds asks a hung server with the deadline of a request.
+func TestADeadlineOfTheCallerHolds(t *testing.T) {
+	s := weaviatetest.New(t)
+	d := open(t, s)
+	if err := s.Hang(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := d.Records(ctx, "acme", store.RecordQuery{Scopes: []store.Scope{ann}, Keys: []string{"k"}}); err == nil {
+		t.Error("a hung server answers")
+	}
+	if took := time.Since(began); took > 300*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestCrashes kills the server in the middle of writing, three times, and asks that
+// everything that was acknowledged is found by its vector after mending.
+func TestCrashes(t *testing.T) {
+	s := weaviatetest.New(t)
+	d := open(t, s)
+	var all []store.SharedMemory
+	for round := range 3 {
+		ms := some(ann, round*1000, 1000)
+		for part := ms; len(part) > 0; part = part[200:] {
+			putAll(t, d, part[:200])
+		}
+		all = append(all, ms...)
+		s.Kill()
+		awaitState(t, d, false)
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		awaitState(t, d, true)
+		mended, err := d.Mend(t.Context(), "acme", ms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("round %d: %d of %d weren't found", round, mended, len(ms))
+	}
+	if n, err := d.Count(t.Context(), "acme", ann); err != nil || n != len(all) {
+		t.Errorf("%d memories, %v; want %d", n, err, len(all))
+	}
+	// Mending again finds nothing to mend: all are found by vector.
+	if mended, err := d.Mend(t.Context(), "acme", all); err != nil || mended != 0 {
+		t.Errorf("%d hidden memories, %v", mended, err)
+	}
+}
+
+// TestMendFindsTheHidden deletes a memory behind the store's back.
+func TestMendFindsTheHidden(t *testing.T) {
+	s := harmless(t)
+	d := open(t, s)
+	ms := some(ann, 0, 20)
+	putAll(t, d, ms[:19])
+	mended, err := d.Mend(t.Context(), "acme", ms)
+	if err != nil || mended != 1 {
+		t.Errorf("mended %d, %v; want 1", mended, err)
+	}
+	if n, err := d.Count(t.Context(), "acme", ann); n != 20 {
+		t.Errorf("%d memories, %v", n, err)
+	}
+}
+
+// TestMoreThanOneCallTakes writes more memories than a call deletes or lists, reads
+// them page by page and as changes, and erases them.
+func TestMoreThanOneCallTakes(t *testing.T) {
+	s := harmless(t)
+	const n = 10500
+	for _, layout := range []weaviatedb.Layout{weaviatedb.LayoutShared, weaviatedb.LayoutIsolated} {
+		d := open(t, s, func(c *weaviatedb.Config) { c.Layout, c.Collection = layout, "many_"+string(layout) })
+		ms := some(ann, 0, n)
+		for i := range ms {
+			ms[i].Vector = nil
+		}
+		for part := ms; len(part) > 0; part = part[min(1000, len(part)):] {
+			putAll(t, d, part[:min(1000, len(part))])
+		}
+		bob := store.UserScope("bob")
+		putAll(t, d, some(bob, 0, 3))
+		seen := map[string]bool{}
+		pages := 0
+		for after := ""; ; pages++ {
+			page, next, err := d.Load(t.Context(), "acme", ann, after, 2000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page {
+				if seen[m.Memory.ID] {
+					t.Fatalf("%s comes twice", m.Memory.ID)
+				}
+				seen[m.Memory.ID] = true
+			}
+			if after = next; next == "" {
+				break
+			}
+		}
+		if len(seen) != n || pages < 4 {
+			t.Errorf("%s: %d memories on %d pages", layout, len(seen), pages)
+		}
+		stamps, err := d.Changed(t.Context(), "acme", []store.Scope{ann, bob}, time.Now().Add(-10*time.Minute))
+		if err != nil || len(stamps) != n+3 {
+			t.Errorf("%s: %d changes, %v", layout, len(stamps), err)
+		}
+		got, err := d.EraseScope(t.Context(), "acme", ann)
+		if err != nil || got != n {
+			t.Errorf("%s: erased %d, %v", layout, got, err)
+		}
+		for sc, want := range map[store.Scope]int{ann: 0, bob: 3} {
+			if left, err := d.Count(t.Context(), "acme", sc); err != nil || left != want {
+				t.Errorf("%s: %d left of %s, %v", layout, left, sc, err)
+			}
+		}
+	}
+}
+
+// TestAnotherForm finds collections that another program made, or auto-schema, and
+// leaves them alone.
+func TestAnotherForm(t *testing.T) {
+	s := harmless(t)
+	body, _ := json.Marshal(map[string]any{"class": "Taken", "vectorizer": "none", "properties": []map[string]any{{"name": "words", "dataType": []string{"text"}}}})
+	res, err := http.Post(s.URL+"/v1/schema", "application/json", bytes.NewReader(body))
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("make a collection: %v, %v", res, err)
+	}
+	_ = res.Body.Close()
+	d := start(t, s, func(c *weaviatedb.Config) { c.Collection = "taken" })
+	awaitReason(t, d, "multi-tenancy is false, want true")
+	_, reason := d.State()
+	for _, part := range []string{"collection Taken has another form", "property place is missing", "the tokenisation of words is word, want whitespace", "MEMORY_COLLECTION"} {
+		if !strings.Contains(reason, part) {
+			t.Errorf("%q says nothing of %q", reason, part)
+		}
+	}
+	if _, err := d.PutMemories(t.Context(), "acme", some(ann, 0, 1)); err == nil {
+		t.Error("it was written to")
+	}
+	open(t, s, func(c *weaviatedb.Config) { c.Collection = "flat_one" })
+	other := start(t, s, func(c *weaviatedb.Config) { c.Collection, c.VectorIndex = "flat_one", weaviatedb.IndexHNSW })
+	awaitReason(t, other, "the vector index is flat, want hnsw")
+}
+
+// TestAnotherKey names both fingerprints.
+func TestAnotherKey(t *testing.T) {
+	s := harmless(t)
+	first := open(t, s)
+	second := start(t, s, func(c *weaviatedb.Config) { c.Key = store.IdentityKey{9} })
+	awaitReason(t, second, "HINDSIGHT_IDENTITY_KEY_FILE")
+	_, reason := second.State()
+	if !strings.Contains(reason, first.Fingerprint()) || !strings.Contains(reason, second.Fingerprint()) || first.Fingerprint() == second.Fingerprint() {
+		t.Errorf("reason %q", reason)
+	}
+	model := store.EmbeddingModel{Name: "a", Dim: 2, Fingerprint: []float32{1, 0}}
+	if err := first.Model(t.Context(), model); err != nil {
+		t.Fatal(err)
+	}
+	model.Fingerprint = []float32{1, 0.0005}
+	if err := first.Model(t.Context(), model); err != nil {
+		t.Errorf("the same model: %v", err)
+	}
+	model.Name = "b"
+	other := new(store.OtherModel)
+	if err := first.Model(t.Context(), model); !errors.As(err, &other) || other.Stored.Name != "a" {
+		t.Errorf("another model: %v", err)
+	}
+}
+
+func awaitReason(t *testing.T, d *weaviatedb.DB, part string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		on, reason := d.State()
+		if !on && strings.Contains(reason, part) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("on = %v, reason %q; want %q", on, reason, part)
+		}
+	}
+}
+
+// TestManyStartAtOnce has five sidecars make the collections together.
+func TestManyStartAtOnce(t *testing.T) {
+	s := harmless(t)
+	var wg sync.WaitGroup
+	for i := range 5 {
+		d := start(t, s)
+		wg.Go(func() {
+			awaitState(t, d, true)
+			if failed, err := d.PutMemories(t.Context(), "acme", some(ann, 0, 10)); err != nil || len(failed) > 0 {
+				t.Errorf("sidecar %d: %v, %v", i, failed, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n, err := open(t, s).Count(t.Context(), "acme", ann); err != nil || n != 10 {
+		t.Errorf("%d memories, %v", n, err)
+	}
+}
+
+// TestIdleScopesGrowCold: a scope that nobody uses is closed, and whoever asks opens
+// it again.
+func TestIdleScopesGrowCold(t *testing.T) {
+	s := harmless(t)
+	d := open(t, s, func(c *weaviatedb.Config) { c.Layout, c.Idle = weaviatedb.LayoutIsolated, 300*time.Millisecond })
+	putAll(t, d, some(ann, 0, 10))
+	status := func() string {
+		res, err := http.Get(s.URL + "/v1/schema/" + t.Name() + "/tenants")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		var list []struct{ ActivityStatus string }
+		if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		return list[0].ActivityStatus
+	}
+	for end := time.Now().Add(20 * time.Second); status() != "COLD"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it is %s", status())
+		}
+	}
+	res, err := d.Search(t.Context(), index.Query{Tenant: "acme", Scopes: []store.Scope{ann}, Terms: []index.Term{{Text: "drawer", Weight: 1}}, Now: time.Now()})
+	if err != nil || len(res.Hits) != 10 {
+		t.Errorf("%d hits, %v", len(res.Hits), err)
+	}
+}
+
+// TestRecords writes, finds, replaces and deletes what sidecars share of
+// conversations.
+func TestRecords(t *testing.T) {
+	s := harmless(t)
+	d := open(t, s)
+	at := time.Date(2026, 11, 29, 12, 0, 0, 123456789, time.UTC)
+	bob := store.UserScope("bob")
+	record := func(kind store.RecordKind, id string, sc store.Scope, session string, keys ...string) store.SharedRecord {
+		return store.SharedRecord{Kind: kind, ID: id, Tenant: "acme", Scope: sc, Session: session, Keys: keys, Time: at, Data: []byte{0, 1, 0xff}}
+	}
+	rs := []store.SharedRecord{
+		record(store.RecordExchange, "x1", ann, "s1", "k1", "k2"), record(store.RecordExchange, "x2", ann, "s1", "k3"),
+		record(store.RecordLedger, "l1", ann, "s1"), record(store.RecordExchange, "x3", bob, "s2", "k1"), record(store.RecordSession, "s1", ann, "s1"),
+	}
+	if failed, err := d.PutRecords(t.Context(), "acme", rs); err != nil || len(failed) > 0 {
+		t.Fatal(failed, err)
+	}
+	find := func(q store.RecordQuery) string {
+		t.Helper()
+		got, err := d.Records(t.Context(), "acme", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]bool{}
+		out := ""
+		for _, id := range []string{"x1", "x2", "x3", "l1", "s1"} {
+			for _, r := range got {
+				ids[r.ID] = true
+				if r.ID == id {
+					out += id + " "
+				}
+				if !bytes.Equal(r.Data, []byte{0, 1, 0xff}) || !r.Time.Equal(at) || r.Changed.IsZero() {
+					t.Errorf("read %+v", r)
+				}
+			}
+		}
+		return strings.TrimSpace(out)
+	}
+	own := []store.Scope{ann}
+	for _, c := range []struct {
+		q    store.RecordQuery
+		want string
+	}{
+		{store.RecordQuery{Scopes: own}, "x1 x2 l1 s1"},
+		{store.RecordQuery{Scopes: own, Keys: []string{"k1", "k9"}}, "x1"},
+		{store.RecordQuery{Scopes: own, Sessions: []string{"s1"}, Kinds: []store.RecordKind{store.RecordExchange}}, "x1 x2"},
+		{store.RecordQuery{Scopes: []store.Scope{ann, bob}, Keys: []string{"k1"}}, "x1 x3"},
+		{store.RecordQuery{AllScopes: true, Kinds: []store.RecordKind{store.RecordSession}}, "s1"},
+		{store.RecordQuery{Scopes: own, IDs: []string{"x2"}}, "x2"},
+		{store.RecordQuery{Scopes: own, Since: time.Now().Add(time.Hour)}, ""},
+	} {
+		if got := find(c.q); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
+		}
+	}
+	if _, err := d.Records(t.Context(), "acme", store.RecordQuery{Keys: []string{"k1"}}); err == nil {
+		t.Error("records of nobody were given")
+	}
+	rs[0].Reflected = true
+	if _, err := d.PutRecords(t.Context(), "acme", rs[:1]); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Records(t.Context(), "acme", store.RecordQuery{Scopes: own, IDs: []string{"x1"}})
+	if err != nil || len(got) != 1 || !got[0].Reflected {
+		t.Errorf("replaced: %+v, %v", got, err)
+	}
+	if err := d.DeleteRecords(t.Context(), "acme", []string{"x1", "none"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.EraseScope(t.Context(), "acme", bob); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(store.RecordQuery{AllScopes: true}); got != "x2 l1 s1" {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// TestWhatIsNotTakenComesBack: Weaviate refuses an object and says so in the reply
+// of a call that succeeds.
+func TestWhatIsNotTakenComesBack(t *testing.T) {
+	s := harmless(t)
+	d := open(t, s)
+	ms := some(ann, 0, 3)
+	putAll(t, d, ms[:1])
+	ms[1].Vector = []float32{1, 0} // of another dimension than the first's
+	failed, err := d.PutMemories(t.Context(), "acme", ms)
+	if err != nil || len(failed) != 1 || failed[ms[1].Memory.ID] == nil {
+		t.Errorf("failed %v, err %v", failed, err)
+	}
+}
