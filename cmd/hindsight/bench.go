@@ -17,6 +17,7 @@ type benchCmd struct {
 	Proxy        benchProxyCmd    `cmd:"" help:"The proxy beside direct calls, Go's own reverse proxy and nginx."`
 	Reflect      benchReflectCmd  `cmd:"" help:"The proxy with reflection at full load, and without."`
 	Recall       benchRecallCmd   `cmd:"" help:"The first recall after a start and after an eviction, and the memory of many scopes."`
+	API          benchAPICmd      `cmd:"" name:"api" help:"The management API over 100,000 memories: lists, searches, the overview."`
 	Upstream     benchUpstreamCmd `cmd:"" hidden:"" help:"The benchmark's upstream."`
 	ReverseProxy benchReverseCmd  `cmd:"" hidden:"" help:"Go's own reverse proxy."`
 }

@@ -67,10 +67,13 @@ type Counter interface {
 	Trials(ctx context.Context, tenant string) (store.Trials, error)
 }
 
-// Tenants lists tenants and joins them. TenantAlias returns the tenant that a
+// Tenants lists tenants and joins them. TenantNames and Scopes count nothing, so
+// they are quick. TenantAlias returns the tenant that a
 // name was linked to, else the name.
 type Tenants interface {
 	Tenants(ctx context.Context) ([]store.Tenant, error)
+	TenantNames(ctx context.Context) ([]string, error)
+	Scopes(ctx context.Context, tenant string) ([]store.Scope, error)
 	LinkTenants(ctx context.Context, from, to string) error
 	TenantAlias(ctx context.Context, tenant string) (string, error)
 }

@@ -179,12 +179,12 @@ func (a *API) tenant(ctx context.Context, given, field string) (string, error) {
 		alias, err := a.cfg.Store.TenantAlias(ctx, given)
 		return alias, a.fail("tenant "+given, err)
 	}
-	all, err := a.cfg.Store.Tenants(ctx)
+	all, err := a.cfg.Store.TenantNames(ctx)
 	if err != nil {
 		return "", a.fail("the tenants", err)
 	}
 	if len(all) == 1 {
-		return all[0].ID, nil
+		return all[0], nil
 	}
 	return "", wrong(http.StatusBadRequest, field, "Name one of GET /api/v1/tenants, or set HINDSIGHT_TENANT.", "is left out and there are %d tenants", len(all))
 }

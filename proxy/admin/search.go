@@ -125,19 +125,8 @@ func (a *API) searchScopes(ctx context.Context, tenant string, given []string) (
 	if len(given) > 0 {
 		return scopes, nil
 	}
-	all, err := a.cfg.Store.Tenants(ctx)
-	if err != nil {
-		return nil, a.fail("the tenants", err)
-	}
-	for _, t := range all {
-		if t.ID != tenant {
-			continue
-		}
-		for _, s := range t.Scopes {
-			scopes = append(scopes, s.Scope)
-		}
-	}
-	return scopes, nil
+	scopes, err := a.cfg.Store.Scopes(ctx, tenant)
+	return scopes, a.fail("the scopes", err)
 }
 
 func kinds[T ~string](names []string) []T {

@@ -110,15 +110,46 @@ func (v view) count(tenant string) (store.Tenant, error) {
 		}
 		sessions[x.Owner.SkillScope()]++
 	}
+	// The index by time holds each memory's scope and state; the records beside it
+	// are a hundred times as large.
+	memories := map[string]map[store.State]int{}
+	for r := range v.rows(join(famMemories, h[:]), nil) {
+		at, err := r.raw()
+		if err != nil {
+			return t, err
+		}
+		if memories[string(at)] == nil {
+			memories[string(at)] = map[store.State]int{}
+		}
+		memories[string(at)][markedState(r.meta())]++
+	}
 	for _, sc := range scopes {
-		c := store.ScopeCount{Scope: sc, Memories: map[store.State]int{}, Sessions: sessions[sc]}
 		at := v.h.at(tenant, sc)
-		for r := range v.rows(join(famMemory, at[:]), nil) {
-			c.Memories[markedState(r.meta())]++
+		c := store.ScopeCount{Scope: sc, Memories: memories[string(at.scope())], Sessions: sessions[sc]}
+		if c.Memories == nil {
+			c.Memories = map[store.State]int{}
 		}
 		t.Scopes = append(t.Scopes, c)
 	}
 	return t, nil
+}
+
+// TenantNames lists the tenants that aren't linked to another.
+func (s *Store) TenantNames(_ context.Context) (names []string, err error) {
+	err = s.view(func(v view) (err error) {
+		names, err = v.tenants()
+		return err
+	})
+	return names, wrap("list tenants", err)
+}
+
+// Scopes lists the scopes of a tenant in which something was ever written.
+func (s *Store) Scopes(_ context.Context, tenant string) (scopes []store.Scope, err error) {
+	err = s.view(func(v view) (err error) {
+		scopes, err = v.scopes(s.tenant(tenant))
+		return err
+	})
+	return scopes, wrap("list scopes", err)
 }
 
 // TenantAlias tells where LinkTenants sent a tenant; else it is itself.
