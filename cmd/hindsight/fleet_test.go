@@ -23,7 +23,10 @@ func TestFleetInjectsWhatAnotherSidecarLearned(t *testing.T) {
 	r := talk.say("Remember this: the staging database listens on port 5433.")
 	learned := time.Now()
 	a.close(r.session())
+	every := time.NewTicker(200 * time.Millisecond) // more would be a runaway's
+	defer every.Stop()
 	a.until("the other sidecar injects it", func() bool {
+		<-every.C
 		r := b.send(question("ann", "Which port does the staging database listen on?"), "Hindsight-User: ann")
 		return strings.HasPrefix(r.memory(), "injected") && bytes.Contains(a.last().body, []byte("5433"))
 	})
