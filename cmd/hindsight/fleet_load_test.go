@@ -36,12 +36,11 @@ func size(short, whole int) int {
 type caller struct {
 	user    string
 	turns   []string
-	history []string // JSON
-	said    int      // turns that were answered
-	bodies  [][]byte // as they reached the model
+	history []string  // JSON
+	said    int       // turns that were answered
+	first   time.Time // when the first turn was answered
 	next    time.Time
 	busy    bool
-	broken  int // answers that didn't come
 }
 
 // chats are conversations of users of whom each has several, with something to
@@ -69,19 +68,19 @@ func chats(n, turns, each int) []*caller {
 
 // traffic is a run of conversations against sidecars.
 type traffic struct {
-	to    func() string // a sidecar's address for the next request
-	rate  time.Duration // between two requests
-	pause time.Duration // between an answer and the next turn
-	after func(done int)
+	to    func() string   // a sidecar's address for the next request
+	rate  time.Duration   // between two requests
+	pause time.Duration   // between an answer and the next turn
+	until <-chan struct{} // not nil: go on with new turns of the last conversations until it is closed
 }
 
 // run holds all conversations to their end. A request that fails is sent again,
-// as a client does.
+// as a client does, and an `until` keeps them going until it is closed.
 func (l traffic) run(t *testing.T, all []*caller) {
 	t.Helper()
 	var mu sync.Mutex
 	var sent sync.WaitGroup
-	left, done := len(all), 0
+	left := len(all)
 	tick := time.NewTicker(l.rate)
 	defer tick.Stop()
 	for {
@@ -97,16 +96,16 @@ func (l traffic) run(t *testing.T, all []*caller) {
 				mu.Lock()
 				defer mu.Unlock()
 				c.busy, c.next = false, time.Now().Add(l.pause)
-				if !ok {
-					c.broken++
+				switch {
+				case !ok:
 					return
+				case c.said == 1:
+					c.first = time.Now()
+				case c.said == len(c.turns) && l.goesOn():
+					c.turns = append(c.turns, "OK.")
 				}
-				done++
 				if c.said == len(c.turns) {
 					left--
-				}
-				if l.after != nil {
-					l.after(done)
 				}
 			})
 		}
@@ -114,6 +113,19 @@ func (l traffic) run(t *testing.T, all []*caller) {
 		<-tick.C
 	}
 	sent.Wait()
+}
+
+// goesOn says whether the conversations aren't to end yet.
+func (l traffic) goesOn() bool {
+	if l.until == nil {
+		return false
+	}
+	select {
+	case <-l.until:
+		return false
+	default:
+		return true
+	}
 }
 
 // atOnce is how many conversations are under way.

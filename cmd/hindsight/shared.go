@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,7 +46,18 @@ func newShared(cfg Config, st *badgerdb.Store, log *slog.Logger, reg prometheus.
 	if err != nil {
 		return nil, fmt.Errorf("configure the shared memory: %w", err)
 	}
-	return &shared{cfg: c, db: db, fleet: fleet.New(fleet.Config{Copy: c.Cache, Now: cfg.Now, Log: log, Reg: reg}, st, db)}, nil
+	return &shared{cfg: c, db: db, fleet: fleet.New(fleet.Config{Name: sidecarName(cfg.Store.Dir), Copy: c.Cache, Now: cfg.Now, Log: log, Reg: reg}, st, db)}, nil
+}
+
+// sidecarName tells one sidecar of a fleet from the others: a directory on a
+// machine, named by a hash.
+func sidecarName(dir string) string {
+	host, _ := os.Hostname() // without one the directory has to do
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	sum := sha256.Sum256([]byte(host + "\x00" + dir))
+	return hex.EncodeToString(sum[:8])
 }
 
 // start runs it. stop delivers what is left, hands open sessions over and

@@ -18,10 +18,12 @@ func (f *fit) memory(c extract.Candidate) store.Memory {
 	if c.Type == store.Solution || c.Type == store.ErrorLesson {
 		scope = j.Owner.SkillScope()
 	}
-	id := store.MemoryID(j.Owner.Tenant, scope, j.Session, j.From, j.To, c.Subject, store.Fold(c.Text))
+	// The turn and not the job's range: that is numbered by each sidecar for itself.
+	turn := uint64(max(c.Turn, 0))
+	id := store.MemoryID(j.Owner.Tenant, scope, j.Session, turn, turn, c.Subject, store.Fold(c.Text))
 	if slices.ContainsFunc(f.fresh, func(o store.Memory) bool { return o.ID == id }) && f.find(id) < 0 {
 		// Said, taken back and said again in one session: a statement of its own.
-		id = store.MemoryID(j.Owner.Tenant, scope, j.Session, j.From, j.To, c.Subject+"#"+strconv.Itoa(c.Turn), store.Fold(c.Text))
+		id = store.MemoryID(j.Owner.Tenant, scope, j.Session, turn, turn, c.Subject+"#"+strconv.Itoa(c.Turn), store.Fold(c.Text))
 	}
 	about := ""
 	if c.By == store.ByUser && c.Type != store.EventType {

@@ -38,6 +38,7 @@ import (
 
 // Config of a Fleet. Zero values stand for the defaults named here.
 type Config struct {
+	Name     string        // this sidecar's in leases, the same after a restart; default: drawn
 	Copy     int64         // bytes of memories held here; default 1 GiB
 	Most     int           // memories of a scope up to which it is held here; default 20,000
 	Poll     time.Duration // between two looks at a tenant's changes; default 1 s
@@ -65,6 +66,9 @@ func (c Config) withDefaults() Config {
 	if c.Most == 0 {
 		c.Most = 20_000
 	}
+	if c.Name == "" {
+		c.Name = rand.Text()
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -82,7 +86,6 @@ type Fleet struct {
 	remote Remote
 	log    *slog.Logger
 	met    *metrics
-	holder string // names this process in leases
 
 	health  health
 	entered sync.Map // scopeKey -> true: on their tenant's list
@@ -96,7 +99,7 @@ type Fleet struct {
 func New(cfg Config, local Local, remote Remote) *Fleet {
 	cfg = cfg.withDefaults()
 	f := &Fleet{
-		cfg: cfg, local: local, remote: remote, log: cfg.Log, met: newMetrics(cfg.Reg), holder: rand.Text(),
+		cfg: cfg, local: local, remote: remote, log: cfg.Log, met: newMetrics(cfg.Reg),
 		late: later{until: map[scopeKey]retry{}}, copies: newCopies(), leases: newLeases(),
 	}
 	f.health.now = cfg.Now

@@ -148,7 +148,7 @@ func (f *Fleet) takeOf(ctx context.Context, tenant string, keys []scopeKey) (got
 	}
 	ask = slices.DeleteFunc(ask, func(k scopeKey) bool {
 		n := holders[k]
-		taken := n.Holder != "" && n.Holder != f.holder && now.Before(n.Until)
+		taken := n.Holder != "" && n.Holder != f.cfg.Name && now.Before(n.Until)
 		if taken {
 			f.deny(k, now)
 		}
@@ -169,7 +169,7 @@ func (f *Fleet) takeOf(ctx context.Context, tenant string, keys []scopeKey) (got
 		return nil, err
 	}
 	for _, k := range ask {
-		if holders[k].Holder != f.holder {
+		if holders[k].Holder != f.cfg.Name {
 			f.deny(k, now)
 			continue
 		}
@@ -219,7 +219,7 @@ func (f *Fleet) holders(ctx context.Context, tenant string, keys []scopeKey) (ma
 func (f *Fleet) sign(ctx context.Context, tenant string, keys []scopeKey, until time.Time) error {
 	var rs []store.SharedRecord
 	for _, k := range keys {
-		data, err := json.Marshal(note{Holder: f.holder, Until: until.UTC()})
+		data, err := json.Marshal(note{Holder: f.cfg.Name, Until: until.UTC()})
 		if err != nil {
 			return err
 		}
@@ -299,13 +299,15 @@ func (f *Fleet) Holds(o store.Owner) bool {
 func (f *Fleet) tend(ctx context.Context) {
 	now := f.cfg.Now()
 	renew, back := map[string][]scopeKey{}, map[string][]scopeKey{}
+	rows, oldest := f.local.OutboxDepth()
 	f.leases.mu.Lock()
 	for k, l := range f.leases.held {
 		switch {
-		case l.running > 0 && l.until.Sub(now) < leaseTime/2:
+		case (l.running > 0 || rows > 0) && l.until.Sub(now) < leaseTime/2:
 			l.until = now.Add(leaseTime)
 			renew[k.tenant] = append(renew[k.tenant], k)
-		case l.running == 0 && now.Sub(l.rested) > leaseRest:
+		case l.running == 0 && now.Sub(l.rested) > leaseRest && (rows == 0 || oldest.After(l.rested)):
+			// What was done under it has been delivered: who has it next sees that.
 			delete(f.leases.held, k)
 			back[k.tenant] = append(back[k.tenant], k)
 		}
