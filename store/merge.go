@@ -16,11 +16,10 @@ import (
 // Life is what a memory carries so that forms of it from several sidecars can be
 // merged. It holds no words.
 type Life struct {
-	// Revision counts the changes of the memory's state, and At is when the last
-	// of them was made. A change that leaves the state alone leaves them alone, so
-	// that a confirmation here doesn't undo a supersession there.
-	Revision int       `json:"revision,omitempty"`
-	At       time.Time `json:"at,omitzero"`
+	// At is when the memory's state was last changed, and later than the change
+	// before it whatever the clocks say. A change that leaves the state alone leaves
+	// it alone, so that a confirmation here doesn't undo a supersession there.
+	At time.Time `json:"at,omitzero"`
 	// Lost are hashes of evidence and sources that were erased: no older form
 	// brings them back.
 	Lost []string `json:"lost,omitempty"`
@@ -30,11 +29,13 @@ type Life struct {
 // which moves where m stands otherwise in its life than old did.
 func (m *Memory) Follows(old *Memory, now time.Time) {
 	m.Revision = old.Revision + 1
-	m.Life.Revision, m.Life.At = old.Life.Revision, old.Life.At
+	m.Life.At = old.Life.At
 	m.Life.Lost = union(old.Life.Lost, m.Life.Lost)
 	if m.State != old.State || m.SupersededBy != old.SupersededBy || !m.ValidTo.Equal(old.ValidTo) || !m.ArchivedAt.Equal(old.ArchivedAt) {
-		m.Life.Revision++
 		m.Life.At = now
+		if next := old.Life.At.Add(time.Millisecond); next.After(now) {
+			m.Life.At = next
+		}
 	}
 }
 
@@ -67,7 +68,7 @@ func (m *Memory) Loses(old *Memory) {
 // order and however often, has the same memory:
 //
 //   - what it says is that of the higher Revision, then of the later UpdatedAt;
-//   - where it stands in its life is that of the higher [Life], so that an older
+//   - where it stands in its life is that of the later [Life], so that an older
 //     form never brings back what was superseded or forgotten;
 //   - evidence and sources are joined, without those that either has lost, and of
 //     more than 40 quotes the newest stay; of one quote with two contexts the
@@ -133,7 +134,7 @@ func (m *Memory) wordsHash() []byte {
 // the one that isn't active is the later.
 func compareLives(a, b *Memory) int {
 	if c := cmp.Or(
-		cmp.Compare(a.Life.Revision, b.Life.Revision), a.Life.At.Compare(b.Life.At),
+		a.Life.At.Compare(b.Life.At),
 		cmp.Compare(age(a.State), age(b.State)), cmp.Compare(a.SupersededBy, b.SupersededBy),
 	); c != 0 {
 		return c

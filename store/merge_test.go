@@ -20,11 +20,11 @@ type fleet struct {
 	sent  []Memory
 	gone  map[string]bool // quotes that were erased somewhere
 	n     int
-	knows map[string]int // per id: the highest clock that any replica gave it
+	knows map[string]time.Time // per id: the latest clock that any replica gave it
 }
 
 func newFleet(seed uint64) *fleet {
-	f := &fleet{rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC), gone: map[string]bool{}, knows: map[string]int{}}
+	f := &fleet{rnd: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC), gone: map[string]bool{}, knows: map[string]time.Time{}}
 	for i := range f.has {
 		f.has[i] = map[string]Memory{}
 	}
@@ -34,7 +34,7 @@ func newFleet(seed uint64) *fleet {
 // tell keeps a form at a replica and sends it to everybody.
 func (f *fleet) tell(at int, m Memory) {
 	f.has[at][m.ID] = m
-	f.knows[m.ID] = max(f.knows[m.ID], m.Life.Revision)
+	f.knows[m.ID] = later(f.knows[m.ID], m.Life.At)
 	f.sent = append(f.sent, m)
 }
 
@@ -133,8 +133,8 @@ func TestAnyOrderOfDeliveriesGivesOneState(t *testing.T) {
 					t.Fatalf("seed %d: %q was erased and is back", seed, e.Quote)
 				}
 			}
-			if m.Life.Revision != f.knows[id] {
-				t.Fatalf("seed %d: %s stands at clock %d of %d", seed, id, m.Life.Revision, f.knows[id])
+			if !m.Life.At.Equal(f.knows[id]) {
+				t.Fatalf("seed %d: %s stands at clock %v of %v", seed, id, m.Life.At, f.knows[id])
 			}
 		}
 		if a, b, c := f.holds(0), f.holds(1), f.holds(2); a != b || a != c {
@@ -246,7 +246,7 @@ func TestDigestIsTheSameForEverybody(t *testing.T) {
 	for what, change := range map[string]func(*Memory){
 		"text":     func(m *Memory) { m.Text = "coffee" },
 		"uses":     func(m *Memory) { m.Uses++ },
-		"clock":    func(m *Memory) { m.Life.Revision++ },
+		"clock":    func(m *Memory) { m.Life.At = now },
 		"evidence": func(m *Memory) { m.Evidence = m.Evidence[:1] },
 		"lost":     func(m *Memory) { m.Life.Lost = []string{"h"} },
 	} {
@@ -275,7 +275,7 @@ func TestMergedRecord(t *testing.T) {
 
 func TestEqualClocksAreDecidedByWhatIsSaid(t *testing.T) {
 	now := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
-	a := Memory{ID: "m", Text: "tea", State: Superseded, SupersededBy: "x", Revision: 2, UpdatedAt: now, Life: Life{Revision: 1, At: now}}
+	a := Memory{ID: "m", Text: "tea", State: Superseded, SupersededBy: "x", Revision: 2, UpdatedAt: now, Life: Life{At: now}}
 	b := a
 	b.Text, b.State, b.SupersededBy = "coffee", Archived, ""
 	if x, y := Merged(a, b), Merged(b, a); x.Digest() != y.Digest() {

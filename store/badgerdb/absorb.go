@@ -3,7 +3,6 @@ package badgerdb
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"hindsight/store"
@@ -68,10 +67,7 @@ func (s *Store) absorb(t *tx, sm *store.SharedMemory) error {
 	if err := s.underStone(t, at, &merged); err != nil {
 		return err
 	}
-	merged.Evidence, merged.SourceIDs = slices.Concat([]store.Evidence{}, merged.Evidence), slices.Concat([]string{}, merged.SourceIDs)
-	if merged.Metadata == nil {
-		merged.Metadata = map[string]string{}
-	}
+	noNulls(&merged)
 	if !here || merged.Digest() != old.Digest() {
 		if err := s.putAbsorbed(t, at, &merged, &old, here); err != nil {
 			return err
@@ -103,19 +99,28 @@ func (s *Store) goneBefore(t *tx, at place, m *store.Memory) (bool, error) {
 }
 
 // underStone archives what a person has had forgotten after it was last said or
-// brought back.
+// brought back: the same text, or this memory by a sentence that it rests on.
 func (s *Store) underStone(t *tx, at place, m *store.Memory) error {
 	if m.State != store.Active {
 		return nil
 	}
-	stone, err := t.stone(at, t.h.text(m.Scope, m.Text))
-	if err != nil || !stone.stands() || sayingOf(m).After(stone.Time) {
-		return err
+	var forgotten time.Time
+	for _, text := range words(m) {
+		stone, err := t.stone(at, t.h.text(m.Scope, text))
+		if err != nil {
+			return err
+		}
+		if stone.stands() && (text == m.Text || stone.Memory == m.ID) {
+			forgotten = latest(forgotten, stone.Time)
+		}
+	}
+	if forgotten.IsZero() || sayingOf(m).After(forgotten) {
+		return nil
 	}
 	was := *m
-	m.State, m.ArchivedAt, m.Change = store.Archived, stone.Time, store.Change{By: store.Forgotten}
-	m.Follows(&was, stone.Time)
-	m.UpdatedAt = latest(was.UpdatedAt, stone.Time) // the same wherever it is done
+	m.State, m.ArchivedAt, m.Change = store.Archived, forgotten, store.Change{By: store.Forgotten}
+	m.Follows(&was, forgotten)
+	m.UpdatedAt = latest(was.UpdatedAt, forgotten) // the same wherever it is done
 	return nil
 }
 

@@ -149,30 +149,39 @@ func (s *Store) absorbStone(t *tx, r *store.SharedRecord) error {
 	if err := s.ensureScope(t, at, tenant, r.Scope); err != nil {
 		return err
 	}
-	if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil || stone.Lifted {
+	if err := t.put(join(famForgotten, at[:], h[:]), stone, 0, 0); err != nil {
 		return err
 	}
-	return s.forgetUnder(t, at, h)
+	if stone.Lifted {
+		return s.unforget(t, at, stone.Memory)
+	}
+	// What says the text here, and what was forgotten there, may be two.
+	said, err := t.row(join(famText, at[:], h[:]))
+	if err == nil {
+		id, err := said.plain()
+		if err != nil {
+			return err
+		}
+		if err := s.forgetUnder(t, at, string(id)); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if stone.Memory == "" {
+		return nil
+	}
+	return s.forgetUnder(t, at, stone.Memory)
 }
 
-// forgetUnder does to the memory that says a text what its tombstone asks for.
-func (s *Store) forgetUnder(t *tx, at place, text store.Hash) error {
-	r, err := t.row(join(famText, at[:], text[:]))
+// forgetUnder does to a memory what a tombstone that has come asks for. One that
+// isn't here yet isn't replayed either.
+func (s *Store) forgetUnder(t *tx, at place, id string) error {
+	old, is, err := t.memory(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return s.setGone(t, t.h.memory(id))
 	}
-	if err != nil {
-		return err
-	}
-	id, err := r.plain()
-	if err != nil {
-		return err
-	}
-	old, is, err := t.memory(string(id))
-	if errors.Is(err, store.ErrNotFound) || err == nil && is != at {
-		return nil
-	}
-	if err != nil {
+	if err != nil || is != at {
 		return err
 	}
 	m := old
@@ -183,12 +192,33 @@ func (s *Store) forgetUnder(t *tx, at place, text store.Hash) error {
 		if err := s.putAbsorbed(t, at, &m, &old, true); err != nil {
 			return err
 		}
-		return s.enrol(t, at, waiting{kind: outMemory, id: m.ID})
+		if err := s.enrol(t, at, waiting{kind: outMemory, id: m.ID}); err != nil {
+			return err
+		}
 	}
-	if m.State == store.Archived {
-		return s.hideForgotten(t, at, t.h.memory(m.ID))
+	if m.State == store.Active {
+		return nil
 	}
-	return nil
+	return s.hideForgotten(t, at, t.h.memory(m.ID))
+}
+
+// unforget lets blocks with a memory be replayed again, if nothing else stands
+// against it.
+func (s *Store) unforget(t *tx, at place, id string) error {
+	m, is, err := t.memory(id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (is != at || m.State == store.Quarantined) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range words(&m) {
+		stone, err := t.stone(at, t.h.text(m.Scope, text))
+		if err != nil || stone.stands() && stone.Memory == id {
+			return err
+		}
+	}
+	return s.clearGone(t, t.h.memory(id))
 }
 
 // absorbNote takes in when a session was last seen, and its end.

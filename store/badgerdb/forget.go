@@ -16,6 +16,9 @@ type tombstone struct {
 	// Lifted says that it was taken away at Time. It stays so only where a fleet
 	// shares it, because an older form of it may still come.
 	Lifted bool `json:"lifted,omitempty"`
+	// Memory is the id of what was forgotten, there for a fleet as well: blocks that
+	// hold it aren't replayed anywhere.
+	Memory string `json:"memory,omitempty"`
 }
 
 // ForgetMemory archives a memory and leaves a tombstone, so that neither its
@@ -90,6 +93,9 @@ func (s *Store) partDerived(t *tx, m *store.Memory) error {
 // and the mark that keeps blocks from being replayed.
 func (s *Store) bury(t *tx, at place, m *store.Memory) error {
 	stone := tombstone{Time: s.now(), Subject: t.h.id.Hash("subject", string(m.Scope), store.Fold(m.Subject))}
+	if s.cfg.Share {
+		stone.Memory = m.ID
+	}
 	for _, text := range words(m) {
 		h := t.h.text(m.Scope, text)
 		if was, err := t.stone(at, h); err != nil {

@@ -369,6 +369,11 @@ func complete(m *store.Memory, now time.Time) {
 		m.ArchivedAt = now
 	}
 	m.UpdatedAt = now
+	noNulls(m)
+}
+
+// noNulls gives a memory the lists and the map that JSON would have as null.
+func noNulls(m *store.Memory) {
 	if m.Evidence == nil {
 		m.Evidence = []store.Evidence{}
 	}
