@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(lifeDir); dir != "" {
 		liveOn(dir)
 	}
+	if dir := os.Getenv(fleetDir); dir != "" {
+		liveInFleet(dir)
+	}
 	os.Exit(m.Run())
 }
 

@@ -253,12 +253,13 @@ func TestTheOutboxSurvivesARestart(t *testing.T) {
 		t.Errorf("depth %d, want 1", n)
 	}
 	// The number of a row that an earlier opening gave out settles nothing now.
+	newCloud(t).deliver(s.Store)
+	s.stop()
+	s = open(t, Config{Dir: dir, Share: true})
 	put(t, s.Store, written("cake"))
-	if err := s.Shipped(t.Context(), []uint64{list[0].Seq}); err != nil {
-		t.Fatal(err)
-	}
-	if n, _ := s.OutboxDepth(); n != 2 {
-		t.Errorf("depth %d, want 2", n)
+	again := must[[]store.Shipment](t)(s.Outbox(t.Context(), 1))
+	if len(again) != 1 || again[0].Seq <= list[0].Seq {
+		t.Errorf("row %d after row %d was settled", again[0].Seq, list[0].Seq)
 	}
 }
 
@@ -360,6 +361,9 @@ func TestTheIndexAndVectorsFollowWhatIsTakenIn(t *testing.T) {
 	if err := a.PutVectors(t.Context(), []store.Memory{m}, [][]float32{{0.6, 0.8}}); err != nil {
 		t.Fatal(err)
 	}
+	if list := must[[]store.Shipment](t)(a.Outbox(t.Context(), 10)); len(list) != 1 || list[0].Memory == nil || len(list[0].Memory.Vector) != 2 {
+		t.Errorf("waiting with the vector: %+v", list)
+	}
 	m = must[store.Memory](t)(a.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Importance = 1; return nil }))
 	cloud.settle(all...)
 	list, _, ok := b.ScopeChanges("acme", ann.Scope(), before)
@@ -398,10 +402,17 @@ func TestErasedMemoriesStayErased(t *testing.T) {
 	cloud.settle(all...)
 	b.SaveLedger([]store.LedgerEntry{{Owner: ann, Session: "s2", Key: store.Hash{1}, Text: "lives at 12 Oak Lane", Refs: []store.Ref{{ID: m.ID, Revision: 1}}, Created: c.now(), LastUsed: c.now()}})
 	flush(t, b.Store)
+	cloud.settle(all...)
 	// b goes on with it, and hasn't heard yet.
 	c.add(time.Second)
 	stale := must[store.Memory](t)(b.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Importance = 1; return nil }))
 	must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID, true))
+	cloud.deliver(a.Store)
+	for k, r := range cloud.records {
+		if strings.Contains(string(r.Data), "Oak Lane") {
+			t.Errorf("shared after the erasure: %s: %s", k, r.Data)
+		}
+	}
 	cloud.settle(all...)
 	for i, s := range all {
 		if _, err := s.Memory(t.Context(), m.ID); !errors.Is(err, store.ErrNotFound) || !s.Gone(m.ID) {
@@ -447,7 +458,7 @@ func TestErasedMemoriesStayErased(t *testing.T) {
 	// Said by the person again, it is a new memory with the same id.
 	c.add(time.Second)
 	again := written("lives at 12 Oak Lane")
-	again.ID = m.ID
+	again.ID, again.CreatedAt = m.ID, m.CreatedAt
 	again, _, err := b.PutMemory(t.Context(), again)
 	if err != nil || again.ID != m.ID || len(again.Evidence) != 0 {
 		t.Fatalf("written again: %+v, %v", again, err)
@@ -570,6 +581,9 @@ func TestASessionThatWasReflectedElsewhereIsNotReflectedAgain(t *testing.T) {
 	if _, err := b.Apply(t.Context(), j, store.Outcome{}); !errors.Is(err, store.ErrStale) {
 		t.Errorf("b applies what a has reflected: %v", err)
 	}
+	if j = must[store.Job](t)(b.Job(t.Context(), j.ID)); j.State != store.Done {
+		t.Errorf("the job at b is %s", j.State)
+	}
 	reflectSession(t, b.Store, "s")
 	cloud.settle(all...)
 	for i, s := range all {
@@ -628,7 +642,12 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	flush(t, b.Store)
 	cloud.settle(all...)
 	c.add(time.Minute)
+	put(t, a.Store, written("not delivered yet"))
+	c.add(time.Second)
 	must[store.Receipt](t)(a.EraseScope(t.Context(), "acme", ann.Scope()))
+	if n, _ := a.OutboxDepth(); n != 2 {
+		t.Errorf("%d rows wait", n)
+	}
 	list := must[[]store.Shipment](t)(a.Outbox(t.Context(), 100))
 	for _, sh := range list {
 		if sh.Record == nil || sh.Record.Kind != store.RecordErasure {
@@ -643,6 +662,15 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	b.Finish(said(ann, "s4", "after", "after the erasure", c.now()))
 	flush(t, b.Store)
 	fresh := put(t, b.Store, written("new fact"))
+	// It hears of it before anybody has what is new there.
+	cloud.deliver(a.Store)
+	cloud.give(b.Store, cmp.Compare[string])
+	if _, err := b.Memory(t.Context(), fresh.ID); err != nil {
+		t.Errorf("what came later: %v", err)
+	}
+	if list := must[[]store.Exchange](t)(b.Exchanges(t.Context(), ann, "s4", 0, 0)); len(list) != 1 || list[0].ID != "after" {
+		t.Errorf("what came later: %s", ids(list))
+	}
 	cloud.settle(all...)
 	for i, s := range all {
 		for _, id := range []string{old.ID, part.ID} {
@@ -833,5 +861,39 @@ func TestReshipAndLinkedTenants(t *testing.T) {
 	}
 	if taken != 1 || brought != 1 {
 		t.Errorf("after the link: %s", kindsOf(list))
+	}
+}
+
+func TestAnErasedSentenceLeavesEveryCopyOfOtherMemories(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all := sidecars(t, 2, c)
+	a, b := all[0], all[1]
+	cloud := newCloud(t)
+	secret := store.Evidence{Session: "s1", Turn: 1, Quote: "my cat is Tom", Time: c.now(), Context: "hello; my cat is Tom"}
+	m, other := written("has a cat"), written("likes animals")
+	m.Evidence = []store.Evidence{secret}
+	other.Evidence = []store.Evidence{secret, {Session: "s2", Turn: 1, Quote: "I like animals", Time: c.now()}}
+	m, other = put(t, a.Store, m), put(t, a.Store, other)
+	cloud.settle(all...)
+	// b keeps an older form of it, and goes on with the memory unheard.
+	for range 2 {
+		c.add(time.Second)
+		must[store.Memory](t)(b.EditMemory(t.Context(), other.ID, func(m *store.Memory) error { m.Importance += 0.1; return nil }))
+	}
+	must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID, true))
+	cloud.settle(all...)
+	for i, s := range all {
+		is := must[store.Memory](t)(s.Memory(t.Context(), other.ID))
+		for _, m := range append(must[[]store.Memory](t)(s.Revisions(t.Context(), other.ID)), is) {
+			for _, e := range m.Evidence {
+				if strings.Contains(e.Quote+e.Context, "Tom") {
+					t.Errorf("sidecar %d: revision %d holds %+v", i, m.Revision, e)
+				}
+			}
+		}
+		if is.Importance < 0.85 || len(is.Evidence) != 1 {
+			t.Errorf("sidecar %d: %+v", i, is)
+		}
 	}
 }
