@@ -18,6 +18,7 @@ type benchCmd struct {
 	Reflect      benchReflectCmd  `cmd:"" help:"The proxy with reflection at full load, and without."`
 	Recall       benchRecallCmd   `cmd:"" help:"The first recall after a start and after an eviction, and the memory of many scopes."`
 	API          benchAPICmd      `cmd:"" name:"api" help:"The management API over 100,000 memories: lists, searches, the overview."`
+	Console      benchConsoleCmd  `cmd:"" help:"The pages of the console over 100,000 memories."`
 	Upstream     benchUpstreamCmd `cmd:"" hidden:"" help:"The benchmark's upstream."`
 	ReverseProxy benchReverseCmd  `cmd:"" hidden:"" help:"Go's own reverse proxy."`
 }

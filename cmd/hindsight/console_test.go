@@ -231,6 +231,20 @@ func TestConsoleShowsAndDoesWhatTheAPIDoes(t *testing.T) {
 	b.must("/console/sessions/"+open, "Anna", "closed")
 }
 
+// Where a share of the sessions goes without memories, the overview compares.
+func TestConsoleComparesWithAndWithoutMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_INJECT_HOLDOUT=0.5")
+	for range 30 {
+		w.conversation().say("Which editor do I use?")
+	}
+	w.flush()
+	page := newBrowser(w).logIn().must("/console/", "With memory and without", "corrections", "not clear yet")
+	if strings.Contains(page, "NaN") {
+		t.Errorf("a figure isn't a number: %s", page)
+	}
+}
+
 func TestConsoleLetsNobodyElseIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -84,6 +84,17 @@ func thousands(n int) string {
 // Score is a part of a score.
 func (w *view) Score(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
+// Signed is a difference, with its sign.
+func (w *view) Signed(f any) string {
+	switch f := f.(type) {
+	case *float64:
+		return fmt.Sprintf("%+.2f", *f)
+	case float64:
+		return fmt.Sprintf("%+.2f", f)
+	}
+	return ""
+}
+
 // Meter is a bar of a share, drawn without a style attribute, which the content
 // security policy forbids.
 func (w *view) Meter(share float64, of string) template.HTML {

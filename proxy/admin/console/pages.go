@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -17,9 +18,15 @@ import (
 //go:embed words.json
 var words []byte
 
+// help is what the settings do, in Chinese.
+//
+//go:embed settings.zh.json
+var help []byte
+
 // pages are the templates and their texts.
 type pages struct {
 	words explain.Catalog
+	help  map[string]string // of settings, in Chinese
 	named map[string]*template.Template
 }
 
@@ -30,6 +37,9 @@ func readPages(files fs.FS) (*pages, error) {
 		return nil, err
 	}
 	p := &pages{words: catalog, named: map[string]*template.Template{}}
+	if err := json.Unmarshal(help, &p.help); err != nil {
+		return nil, fmt.Errorf("read the Chinese of the settings: %w", err)
+	}
 	all, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err

@@ -30,13 +30,11 @@ func (c *Console) settings(v *visit) error {
 	return nil
 }
 
-// Help says what a setting does. The API has it in English; the catalog has the
-// Chinese.
+// Help says what a setting does. The API has it in English; a setting whose
+// Chinese isn't there yet says it so too.
 func (w *view) Help(s admin.Setting) string {
-	if w.v.lang == explain.Chinese {
-		if text, ok := w.v.c.pages.words.Text(w.v.lang, "help."+s.Key); ok {
-			return text
-		}
+	if text := w.v.c.pages.help[s.Key]; text != "" && w.v.lang == explain.Chinese {
+		return text
 	}
 	return s.Help
 }
