@@ -127,12 +127,7 @@ func (ch *chart) drawLine(b *strings.Builder, s series) {
 // drawStrip draws states: 1 good, above 0 partly, 0 bad.
 func (ch *chart) drawStrip(b *strings.Builder) {
 	for i, v := range ch.Series[0].values {
-		from := 0.0
-		if i > 0 {
-			from = ch.x(i - 1)
-		} else {
-			from = ch.x(0) - 2
-		}
+		from := ch.x(max(i-1, 0))
 		state := "good"
 		switch {
 		case math.IsNaN(v):
