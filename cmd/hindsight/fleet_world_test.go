@@ -25,7 +25,13 @@ type crew struct {
 // newCrew starts n sidecars with extra environment.
 func newCrew(t *testing.T, n int, env ...string) *crew {
 	t.Helper()
-	c := &crew{t: t, server: weaviatetest.New(t)}
+	return newCrewOn(t, weaviatetest.New(t), n, env...)
+}
+
+// newCrewOn starts them on a server that may not have been started.
+func newCrewOn(t *testing.T, server *weaviatetest.Server, n int, env ...string) *crew {
+	t.Helper()
+	c := &crew{t: t, server: server}
 	key := filepath.Join(t.TempDir(), "identity.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 31))+"07\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,138 @@
+//go:build weaviate
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hindsight/store"
+	"hindsight/store/weaviatedb/weaviatetest"
+)
+
+// Weaviate that isn't there at the start costs nothing but what others know: the
+// sidecar says so, serves what it has itself, and delivers it all when the server
+// has come.
+func TestFleetStartsWithoutWeaviate(t *testing.T) {
+	server, err := weaviatetest.Prepare(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	c := newCrewOn(t, server, 2, "MEMORY=degraded")
+	a, b := c.members[0], c.members[1]
+	if _, reason := c.ready(0); !strings.Contains(reason, "Weaviate") {
+		t.Errorf("readyz gives the reason %q", reason)
+	}
+	a.remember("ann", `"type":"user_fact","text":"The staging database listens on port 5433."`)
+	const asks = "Which port does the staging database listen on?"
+	if r := a.send(question("ann", asks), "Hindsight-User: ann"); r.memory() != "injected;degraded=cache" {
+		t.Errorf("with its own copy: %s", r.memory())
+	}
+	if r := b.send(question("ann", asks), "Hindsight-User: ann"); r.memory() != "skipped;reason=store" {
+		t.Errorf("without any copy: %s", r.memory())
+	}
+	if r := a.conversation("Hindsight-User: ann").say("Good morning."); r.status != http.StatusOK {
+		t.Errorf("a conversation answered %d", r.status)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.members {
+		c.members[i].until("memory is on", func() bool { memory, _ := c.ready(i); return memory == "on" })
+	}
+	c.settled(0)
+	r := b.send(question("ann", asks+" Please."), "Hindsight-User: ann")
+	if !strings.HasPrefix(r.memory(), "injected") || !bytes.Contains(a.last().body, []byte("5433")) {
+		t.Errorf("after Weaviate has come: %s", r.memory())
+	}
+}
+
+// A hung Weaviate never holds a request longer than recall may take, and what
+// was held here is still injected.
+func TestFleetDoesntWaitForAHungWeaviate(t *testing.T) {
+	const deadline = 150 * time.Millisecond
+	c := newCrew(t, 1, "HINDSIGHT_RECALL_DEADLINE="+deadline.String())
+	a := c.members[0]
+	a.remember("ann", `"type":"user_fact","text":"The staging database listens on port 5433."`)
+	c.settled(0)
+	const asks = "Which port does the staging database listen on?"
+	for i := range 2 { // the second finds the scope held here
+		a.send(question("ann", fmt.Sprintf("%s (%d)", asks, i)), "Hindsight-User: ann")
+	}
+	measure := func(what string) time.Duration {
+		took := make([]time.Duration, 0, 200)
+		for i := range cap(took) {
+			user := "ann"
+			if i%2 == 1 {
+				user = fmt.Sprintf("%s-%d", what, i) // of whom nothing is held
+			}
+			body := question(user, fmt.Sprintf("%s (%s %d)", asks, what, i))
+			begin := time.Now()
+			r := a.send(body, "Hindsight-User: "+user)
+			took = append(took, time.Since(begin))
+			if r.status != http.StatusOK {
+				t.Fatalf("status %d", r.status)
+			}
+			if i == 198 && !strings.HasPrefix(r.memory(), "injected") {
+				t.Errorf("%s: what is held here isn't injected: %s", what, r.memory())
+			}
+		}
+		slices.Sort(took)
+		t.Logf("%s: p50 %s, p99 %s, longest %s", what, took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+		return took[len(took)*99/100]
+	}
+	usual := measure("usual")
+	if err := c.server.Hang(); err != nil {
+		t.Fatal(err)
+	}
+	hung := measure("hung")
+	if err := c.server.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	// What the machine itself takes is in both.
+	if most := deadline + 5*time.Millisecond + usual; hung > most {
+		t.Errorf("p99 %s while Weaviate hangs, want at most %s", hung, most)
+	}
+	c.settled(0)
+}
+
+// What a person has erased on one sidecar is gone on the others: from lists, from
+// requests, and from what Weaviate has.
+func TestFleetForgets(t *testing.T) {
+	c := newCrew(t, 2)
+	a, b := c.members[0], c.members[1]
+	port := a.remember("ann", `"type":"user_fact","text":"The staging database listens on port 5433."`)
+	a.remember("ann", `"type":"user_fact","text":"Ann's cat is called Tofu."`)
+	a.remember("bob", `"type":"user_fact","text":"Bob's dog is called Rex."`)
+	c.settled(0)
+	if got := active(b.memories("ann")); len(got) != 2 {
+		t.Fatalf("the other sidecar lists %q", got)
+	}
+	// The sidecar that was written on by nobody takes the words and erases one.
+	b.admin(http.MethodDelete, "/api/v1/memories/"+port.ID+"?erase=true", "")
+	c.settled(1)
+	a.until("the erased memory is gone", func() bool { return len(a.memories("ann")) == 1 })
+	r := a.send(question("ann", "Which port does the staging database listen on?"), "Hindsight-User: ann")
+	if bytes.Contains(a.last().body, []byte("5433")) {
+		t.Errorf("an erased memory is injected: %s", r.memory())
+	}
+	b.admin(http.MethodDelete, "/api/v1/tenants/acme/scopes/"+url.PathEscape(string(store.UserScope("ann"))), "")
+	c.settled(1)
+	a.until("the erased scope is empty", func() bool { return len(a.memories("ann")) == 0 })
+	for i, w := range c.members {
+		c.settled(i)
+		if n, err := w.st.shared.db.Count(t.Context(), "acme", store.UserScope("ann")); n != 0 || err != nil {
+			t.Errorf("Weaviate has %d of an erased scope, %v", n, err)
+		}
+		if got := active(w.memories("bob")); len(got) != 1 {
+			t.Errorf("another's scope has %q", got)
+		}
+	}
+}

@@ -1,0 +1,389 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"hindsight/store"
+	"hindsight/store/badgerdb"
+	"hindsight/store/index"
+)
+
+// member is one sidecar's store and its part in the fleet.
+type member struct {
+	t    *testing.T
+	st   *badgerdb.Store
+	f    *Fleet
+	idx  *index.Index
+	find *Searcher
+	stop func() // ends the fleet, then the store
+}
+
+var ann = store.Owner{Tenant: "acme", User: "ann"}
+
+// join starts a sidecar on a shared store.
+func join(t *testing.T, c *cloud, cfg Config) *member {
+	t.Helper()
+	dir := t.TempDir()
+	key := filepath.Join(t.TempDir(), "identity.key")
+	if err := os.WriteFile(key, make([]byte, 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: key, Share: true, Linger: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storing, closeStore := context.WithCancel(context.Background())
+	stored := make(chan error, 1)
+	go func() { stored <- st.Run(storing) }()
+	if err := st.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Poll == 0 {
+		cfg.Poll = 10 * time.Millisecond
+	}
+	m := &member{t: t, st: st, f: New(cfg, st, c), idx: index.New(index.Config{}, st)}
+	m.find = m.f.Searcher(m.idx)
+	running, leave := context.WithCancel(context.Background())
+	left := make(chan struct{})
+	go func() { m.f.Run(running); close(left) }()
+	m.stop = sync1(func() {
+		leave()
+		<-left
+		m.idx.Close()
+		closeStore()
+		if err := <-stored; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(m.stop)
+	return m
+}
+
+// sync1 lets a function be called again, for nothing.
+func sync1(f func()) func() {
+	done := false
+	return func() {
+		if !done {
+			done = true
+			f()
+		}
+	}
+}
+
+func (m *member) write(text string) store.Memory {
+	m.t.Helper()
+	kept, _, err := m.st.PutMemory(m.t.Context(), store.Memory{
+		ID: store.MemoryID(ann.Tenant, ann.Scope(), "", 0, 0, "", store.Fold(text)), Tenant: ann.Tenant, Scope: ann.Scope(), Type: store.UserFact, Layer: store.Semantic,
+		Text: text, State: store.Active, Importance: 0.8, Confidence: 0.9, AttributedTo: store.ByUser,
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return kept
+}
+
+// search is a search of the owner's scope with so much time.
+func (m *member) search(within time.Duration) (texts []string, degraded string, err error) {
+	ctx, cancel := context.WithTimeout(m.t.Context(), within)
+	defer cancel()
+	res, err := m.find.Search(ctx, index.Query{
+		Tenant: ann.Tenant, Scopes: []store.Scope{ann.Scope()}, Terms: []index.Term{{Text: "port", Weight: 1}}, Now: time.Now(),
+	})
+	for _, h := range res.Hits {
+		texts = append(texts, h.Memory.Text)
+	}
+	slices.Sort(texts)
+	return texts, res.Degraded, err
+}
+
+func (m *member) texts() (out []string) {
+	m.t.Helper()
+	ms, _, err := m.st.ScopeMemories(m.t.Context(), ann.Tenant, ann.Scope())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, x := range ms {
+		if x.State == store.Active {
+			out = append(out, x.Text)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("not after 20 s: %s", what)
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("the test has ended")
+		}
+	}
+}
+
+func (m *member) delivered() bool { rows, _ := m.st.OutboxDepth(); return rows == 0 }
+
+const (
+	staging = "The staging port is 5433."
+	billing = "The billing port is 8080."
+)
+
+func TestWhatOneWritesTheOtherFinds(t *testing.T) {
+	c := newCloud()
+	a, b := join(t, c, Config{}), join(t, c, Config{})
+	if texts, _, err := b.search(time.Second); err != nil || len(texts) > 0 {
+		t.Fatalf("before anything is known: %q %v", texts, err)
+	}
+	a.write(staging)
+	until(t, "the other finds it", func() bool {
+		texts, degraded, err := b.search(time.Second)
+		return err == nil && degraded == "" && slices.Equal(texts, []string{staging})
+	})
+	until(t, "the other holds it", func() bool { return b.f.fresh(ann.Tenant, []store.Scope{ann.Scope()}) && len(b.texts()) == 1 })
+	n := c.count("search")
+	if texts, _, err := b.search(time.Second); err != nil || len(texts) != 1 {
+		t.Errorf("from its own copy: %q %v", texts, err)
+	}
+	if c.count("search") != n {
+		t.Error("a scope that is held and fresh is searched in the shared store")
+	}
+	b.write(billing)
+	until(t, "the first holds what the second wrote", func() bool {
+		_, _, err := a.search(time.Second)
+		return err == nil && slices.Equal(a.texts(), []string{billing, staging})
+	})
+}
+
+func TestDeliveryWaitsOutWhatGoesWrong(t *testing.T) {
+	c := newCloud()
+	c.away = true
+	a := join(t, c, Config{})
+	kept := a.write(staging)
+	if on, reason := a.f.State(); on || reason == "" {
+		t.Errorf("state %v %q while the shared store is away", on, reason)
+	}
+	var refused int
+	c.set(func() {
+		c.away = false
+		c.refuse = func(id string) error {
+			if refused++; refused < 3 {
+				return errors.New("no room")
+			}
+			return nil
+		}
+	})
+	until(t, "it arrives", a.delivered)
+	c.set(func() {
+		if got := c.memories[ann.Tenant][kept.ID].Memory.Text; got != staging {
+			t.Errorf("the shared store has %q", got)
+		}
+	})
+}
+
+// One object that is refused for good doesn't keep another scope's from arriving.
+func TestARefusedMemoryHoldsBackItsScopeAlone(t *testing.T) {
+	c := newCloud()
+	bad := store.MemoryID(ann.Tenant, ann.Scope(), "", 0, 0, "", store.Fold(staging))
+	c.refuse = func(id string) error {
+		if id == bad {
+			return errors.New("never")
+		}
+		return nil
+	}
+	a := join(t, c, Config{})
+	a.write(staging)
+	bob := store.Owner{Tenant: ann.Tenant, User: "bob"}
+	if _, _, err := a.st.PutMemory(t.Context(), store.Memory{ID: "mbob", Tenant: bob.Tenant, Scope: bob.Scope(), Type: store.UserFact, Layer: store.Semantic, Text: "Bob's port is 1.", State: store.Active}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other scope's arrives", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return len(c.memories[ann.Tenant]) == 1 })
+	if a.delivered() {
+		t.Error("a refused memory is taken for delivered")
+	}
+}
+
+func TestAHungStoreCostsARequestItsShareOnce(t *testing.T) {
+	c := newCloud()
+	a := join(t, c, Config{Fresh: 50 * time.Millisecond})
+	a.write(staging)
+	until(t, "it is held and fresh", func() bool {
+		_, degraded, err := a.search(time.Second)
+		return err == nil && degraded == "" && a.delivered() && a.f.fresh(ann.Tenant, []store.Scope{ann.Scope()})
+	})
+	hung := make(chan struct{})
+	c.set(func() { c.hung = hung })
+	until(t, "the copy is old", func() bool { return !a.f.fresh(ann.Tenant, []store.Scope{ann.Scope()}) })
+	for i := range 5 {
+		begin := time.Now()
+		texts, degraded, err := a.search(200 * time.Millisecond)
+		if err != nil || degraded != Cache || !slices.Equal(texts, []string{staging}) {
+			t.Errorf("search %d while it hangs: %q, degraded %q, %v", i, texts, degraded, err)
+		}
+		if took := time.Since(begin); i > 0 && took > 50*time.Millisecond {
+			t.Errorf("search %d waits for a store that is known to hang: %s", i, took)
+		}
+	}
+	close(hung)
+	c.set(func() { c.hung = nil })
+	until(t, "it is the truth again", func() bool { _, degraded, err := a.search(time.Second); return err == nil && degraded == "" })
+}
+
+func TestWithoutACopyAnAbsentStoreIsAnError(t *testing.T) {
+	c := newCloud()
+	c.away = true
+	a := join(t, c, Config{})
+	if _, _, err := a.search(time.Second); !errors.Is(err, errNothingHere) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What the shared store has lost sight of after it was away is put there anew.
+func TestWhatWasDeliveredLastIsMendedAfterAReconnect(t *testing.T) {
+	c := newCloud()
+	a := join(t, c, Config{})
+	kept := a.write(staging)
+	lost := a.write(billing)
+	until(t, "both arrive", a.delivered)
+	c.set(func() {
+		for id, m := range c.memories[ann.Tenant] { // vectors, so that it can be searched for
+			m.Vector = []float32{1}
+			c.memories[ann.Tenant][id] = m
+		}
+		c.away = true
+	})
+	until(t, "it is seen to be away", func() bool { return !a.f.health.up() })
+	c.set(func() {
+		c.blind[kept.ID] = true
+		delete(c.memories[ann.Tenant], lost.ID)
+		c.away = false
+	})
+	until(t, "both are there and found", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return !c.blind[kept.ID] && len(c.memories[ann.Tenant]) == 2
+	})
+}
+
+// An erased memory doesn't come back by a form that another still has to deliver.
+func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
+	c := newCloud()
+	a, b := join(t, c, Config{}), join(t, c, Config{})
+	kept := a.write(staging)
+	until(t, "the other holds it", func() bool { _, _, err := b.search(time.Second); return err == nil && len(b.texts()) == 1 })
+	if _, err := a.st.ForgetMemory(t.Context(), kept.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	// At the same time, not knowing of it.
+	if _, err := b.st.EditMemory(t.Context(), kept.ID, func(m *store.Memory) error { m.Text += " Really."; return nil }); err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	until(t, "it is gone everywhere", func() bool {
+		c.mu.Lock()
+		n := len(c.memories[ann.Tenant])
+		c.mu.Unlock()
+		return n == 0 && len(a.texts()) == 0 && len(b.texts()) == 0 && a.delivered() && b.delivered()
+	})
+}
+
+func TestTheCopyIsBounded(t *testing.T) {
+	c := newCloud()
+	a := join(t, c, Config{})
+	var scopes []store.Scope
+	for i := range 20 {
+		sc := store.UserScope(fmt.Sprintf("user-%d", i))
+		scopes = append(scopes, sc)
+		if _, _, err := a.st.PutMemory(t.Context(), store.Memory{ID: fmt.Sprintf("m%d", i), Tenant: ann.Tenant, Scope: sc, Type: store.UserFact, Layer: store.Semantic, Text: staging, State: store.Active}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "all arrive", a.delivered)
+	b := join(t, c, Config{Copy: 5000})
+	for _, sc := range scopes {
+		if !b.f.Refresh(t.Context(), ann.Tenant, sc) {
+			t.Fatalf("%s can't be brought here", sc)
+		}
+	}
+	held := func() (n int) {
+		for _, sc := range scopes {
+			ms, _, err := b.st.ScopeMemories(t.Context(), ann.Tenant, sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(ms)
+		}
+		return n
+	}
+	until(t, "the oldest have left", func() bool { n := held(); return n > 0 && n < 10 })
+	if ms, _, _ := b.st.ScopeMemories(t.Context(), ann.Tenant, scopes[19]); len(ms) != 1 {
+		t.Error("what was used last has left")
+	}
+	c.set(func() {
+		if len(c.memories[ann.Tenant]) != 20 {
+			t.Errorf("the shared store has %d memories, want 20: leaving the copy isn't forgetting", len(c.memories[ann.Tenant]))
+		}
+	})
+	if !b.f.Refresh(t.Context(), ann.Tenant) || held() != 20 {
+		t.Error("a tenant's scopes aren't brought back")
+	}
+}
+
+func TestOneReflectsForAUser(t *testing.T) {
+	c := newCloud()
+	a, b := join(t, c, Config{Name: "a"}), join(t, c, Config{Name: "b"})
+	s := []store.Session{{ID: "s1", Owner: ann}}
+	if !a.f.Take(t.Context(), s)(ann) {
+		t.Fatal("nobody may reflect")
+	}
+	if b.f.Take(t.Context(), s)(ann) {
+		t.Error("two reflect for one user")
+	}
+	bob := store.Owner{Tenant: ann.Tenant, User: "bob"}
+	if !b.f.Take(t.Context(), []store.Session{{ID: "s2", Owner: bob}})(bob) {
+		t.Error("another user's sessions wait too")
+	}
+	a.stop() // it hands over
+	until(t, "the other may", func() bool { return b.f.Take(t.Context(), s)(ann) })
+}
+
+// A session that one sidecar leaves when it stops is known to the other.
+func TestOpenSessionsAreHandedOver(t *testing.T) {
+	c := newCloud()
+	a, b := join(t, c, Config{}), join(t, c, Config{})
+	if _, _, err := b.search(time.Second); err != nil { // it works for the tenant
+		t.Fatal(err)
+	}
+	session := store.DrawSession(time.Now())
+	x := store.Exchange{
+		ID: store.ExchangeID(session, "x1"), Session: session, Owner: ann, Status: store.Complete, HTTP: 200, Started: time.Now(), Finished: time.Now(), Turn: 1,
+		Events: []store.Event{{Kind: store.UserInput, Time: time.Now(), Turn: 1, Text: "The staging port is 5433."}}, Tokens: 9, Dialect: "chat",
+		SessionInfo: store.SessionInfo{New: true},
+	}
+	a.st.Finish(&x)
+	a.stop()
+	until(t, "the other has it", func() bool {
+		open, err := b.st.Unreflected(t.Context())
+		return err == nil && len(open) == 1 && open[0].ID == session
+	})
+}
+
+// A store that is away isn't waited for longer than Patience, then everybody goes
+// on alone.
+func TestReflectionGoesOnAloneAfterAWhile(t *testing.T) {
+	c := newCloud()
+	c.away = true
+	a := join(t, c, Config{Patience: 100 * time.Millisecond})
+	s := []store.Session{{ID: "s1", Owner: ann}}
+	until(t, "it is seen to be away", func() bool { return !a.f.health.up() })
+	until(t, "it goes on alone", func() bool { return a.f.Take(t.Context(), s)(ann) })
+}
