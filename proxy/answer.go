@@ -92,6 +92,12 @@ func (a *answer) readFirst() {
 	buf := make([]byte, min(a.left, 16<<10))
 	n, err := a.body.Read(buf)
 	a.first = buf[:n]
+	if a.rec != nil && int64(n) == a.left {
+		a.rec.share(a.first)
+		a.left = 0
+		a.end(nil)
+		return
+	}
 	a.saw(a.first, err)
 }
 

@@ -133,8 +133,7 @@ func (s *Server) prepare(x *exchange, raw []byte) payload {
 		forward(x.header)
 		return out
 	default:
-		header := maps.Clone(x.header)
-		out := x.remember(raw, header)
+		out := x.remember(raw, x.header)
 		forward(x.header)
 		return out
 	}

@@ -41,7 +41,8 @@ import (
 
 // Tracker says whose a request is and keeps conversations apart; it is
 // [session.Tracker]. Identify is bounded by ctx. Ended is called before the
-// answer's last byte is handed to the client, Finish once for every turn, and
+// answer's last byte is handed to the client, Finish once for every turn (what it
+// gets of the answer is good until it returns), and
 // Recorded when the exchange that Finish returned is with the Recorder. A nil
 // exchange means that nothing is to be recorded.
 type Tracker interface {

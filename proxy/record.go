@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/andybalholm/brotli"
@@ -29,8 +30,10 @@ type record struct {
 	keep   bool   // the answer may be wanted
 	begun  bool   // the journal knows of the exchange
 
-	buf  []byte
-	cut  bool // more came than is kept
+	buf    []byte
+	expect int  // bytes, by the answer's headers; -1 unknown
+	shared bool // buf is the client's answer too
+	cut    bool // more came than is kept
 	done bool
 }
 
@@ -42,10 +45,8 @@ func (x *exchange) record(resp *http.Response, stream bool) *record {
 	if r.good() && t != nil {
 		r.begin(t)
 	}
-	r.keep = r.good() && (t == nil || t.Off == "")
-	if r.keep && resp.ContentLength > 0 {
-		r.cut = !r.grow(int(min(resp.ContentLength, believed)))
-	}
+	r.keep = r.good() && (t == nil || t.Off == "" && t.Mode != session.Off)
+	r.expect = int(min(resp.ContentLength, believed))
 	return r
 }
 
@@ -85,15 +86,55 @@ func (r *record) add(p []byte) {
 	r.buf = append(r.buf, p...)
 }
 
+// share takes an answer that has come whole and that nobody changes any more:
+// then the copy needs no buffer of its own.
+func (r *record) share(p []byte) {
+	if !r.keep || r.done || r.cut || len(r.buf) > 0 || len(p) > r.x.s.cfg.MaxAnswer {
+		r.add(p)
+		return
+	}
+	if !r.x.hold(int64(len(p))) {
+		r.x.s.metrics.failOpen("limit")
+		r.cut = true
+		return
+	}
+	r.buf, r.shared = p, true
+}
+
+// copies are buffers of answers' copies for the next ones: of a stream nobody
+// knows the length, and one that has to grow a few times costs as much as its
+// reading.
+var copies = sync.Pool{New: func() any { return new([copied]byte) }}
+
+// copied is the size of such a buffer, in bytes: most streams' answers fit.
+const copied = 32 << 10
+
 // grow makes room for more bytes, at least, if there is some.
 func (r *record) grow(more int) bool {
-	size := min(max(cap(r.buf)+more, 2*cap(r.buf), 1<<10), r.x.s.cfg.MaxAnswer)
+	size := min(max(cap(r.buf)+more, 2*cap(r.buf), r.expect, 1<<10), r.x.s.cfg.MaxAnswer)
+	pooled := cap(r.buf) == 0 && r.expect < 0 && size <= copied && copied <= r.x.s.cfg.MaxAnswer
+	if pooled {
+		size = copied
+	}
 	if !r.x.hold(int64(size - cap(r.buf))) {
 		r.x.s.metrics.failOpen("limit")
 		return false
 	}
-	r.buf = append(make([]byte, 0, size), r.buf...)
+	old := r.buf
+	if pooled {
+		r.buf = copies.Get().(*[copied]byte)[:0]
+	} else {
+		r.buf = append(make([]byte, 0, size), old...)
+	}
+	r.recycle(old)
 	return true
+}
+
+// recycle gives a buffer back from which nothing is read any more.
+func (r *record) recycle(buf []byte) {
+	if cap(buf) == copied && !r.shared {
+		copies.Put((*[copied]byte)(buf[:copied]))
+	}
 }
 
 // marked says whether the stream so far ends with its format's own end mark.
@@ -153,6 +194,8 @@ func (r *record) over(end store.ExchangeStatus) {
 		}
 		s.metrics.usage(a.Usage)
 		r.finish(t, a, session.End{Status: end, HTTP: r.code, At: at})
+		r.recycle(r.buf)
+		r.buf = nil
 	})
 }
 

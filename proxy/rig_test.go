@@ -61,6 +61,7 @@ func (m *memory) happened() []string {
 }
 
 func (m *memory) Identify(_ context.Context, in session.Incoming) *session.Turn {
+	in.Header = in.Header.Clone() // the server's again afterwards
 	m.mu.Lock()
 	m.incoming = append(m.incoming, in)
 	m.mu.Unlock()
@@ -100,6 +101,7 @@ func (m *memory) Finish(t *session.Turn, a dialect.Answer, end session.End) *sto
 		m.finish()
 	}
 	m.note("finish")
+	a.Text, a.Reasoning = strings.Clone(a.Text), strings.Clone(a.Reasoning) // good until this returns
 	m.ends <- ended{t, a, end}
 	return &store.Exchange{ID: "x1", Status: end.Status}
 }

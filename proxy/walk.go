@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"sync/atomic"
@@ -43,7 +44,7 @@ const walksAtOnce = 16
 const longBody = 512 << 10
 
 // startWalk begins the walk over a body that nobody changes any more. header is
-// the client's own. waits is the time of whoever waits for the plan; the walk
+// the client's own, and the caller's again when this returns. waits is the time of whoever waits for the plan; the walk
 // itself has its own, from its turn on, so that a late one can be recorded.
 func (x *exchange) startWalk(waits context.Context, body []byte, header http.Header) *walk {
 	w := &x.walking
@@ -66,6 +67,7 @@ func (x *exchange) startWalk(waits context.Context, body []byte, header http.Hea
 		return w
 	}
 	w.done = make(chan struct{})
+	header = maps.Clone(header)
 	x.s.work.do(func() {
 		x.s.walks <- struct{}{}
 		defer x.s.leavePlace()
