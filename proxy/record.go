@@ -172,7 +172,7 @@ func (r *record) over(end store.ExchangeStatus) {
 	t := w.turn.Load()
 	if t != nil {
 		s.safely("ended", func() { s.mem.Tracker.Ended(t) })
-		if t.Off != "" {
+		if t.Off != "" || t.Mode == session.Off { // nothing waits, nothing is read
 			r.finish(t, dialect.Answer{}, session.End{Status: end, HTTP: r.code, At: at})
 			r.x.drop()
 			return

@@ -70,7 +70,7 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 	for k, m := range all {
 		if err == nil {
 			m.v.near = one.near
-			ends[at[k]] = r.apply(ctx, m.job, m.v, m.share(found, k), r.cfg.Strategy.Version(), "")
+			ends[at[k]] = r.apply(ctx, m.job, m.v, share(found, all, k), r.cfg.Strategy.Version(), "")
 		} else {
 			ends[at[k]] = err
 		}
@@ -83,7 +83,7 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 func joined(all []member) *review {
 	first := all[0].v
 	v := *first
-	v.events, v.injected = nil, nil
+	v.events, v.injected, v.dropped = nil, nil, nil
 	for k, m := range all {
 		for _, ev := range m.v.events {
 			ev.ID = "e" + strconv.Itoa(len(v.events)+1)
@@ -95,17 +95,19 @@ func joined(all []member) *review {
 				v.injected = append(v.injected, n)
 			}
 		}
-		if k > 0 {
-			v.dropped = append(v.dropped[:len(v.dropped):len(v.dropped)], m.v.dropped...)
+		for _, d := range m.v.dropped {
+			d.Of = extract.Nth(k)
+			v.dropped = append(v.dropped, d)
 		}
 	}
 	return &v
 }
 
 // share is what of an answer about all members belongs to the k-th. What was
-// dropped names no event: it is shown where its words stand, else with the
-// first.
-func (m member) share(found extract.Result, k int) extract.Result {
+// dropped is shown with every session that it is about: those of the turns that
+// it cites, else those where its words stand, and with all where it can't be told.
+func share(found extract.Result, all []member, k int) extract.Result {
+	m := all[k]
 	var out extract.Result
 	for _, c := range found.Candidates {
 		if c.Turn/extract.Stride == k {
@@ -114,7 +116,8 @@ func (m member) share(found extract.Result, k int) extract.Result {
 		}
 	}
 	for _, d := range found.Dropped {
-		if k == 0 || strings.Contains(m.said(), store.Fold(d.Text)) {
+		if of := concerned(all, d); of == 0 || of&extract.Nth(k) != 0 {
+			d.Of = 0
 			out.Dropped = append(out.Dropped, d)
 		}
 	}
@@ -124,6 +127,19 @@ func (m member) share(found extract.Result, k int) extract.Result {
 		}
 	}
 	return out
+}
+
+// concerned are the members that something dropped is about, as far as it can be
+// told.
+func concerned(all []member, d store.Dropped) (of uint64) {
+	if words := store.Fold(d.Text); d.Of == 0 && words != "" {
+		for k, m := range all {
+			if strings.Contains(m.said(), words) {
+				of |= extract.Nth(k)
+			}
+		}
+	}
+	return of | d.Of
 }
 
 // said is all that a member's session says, folded.

@@ -163,3 +163,37 @@ func TestPartsCarryOver(t *testing.T) {
 		}
 	}
 }
+
+// What a shared call drops is shown with the session that it is about, and what
+// can't be read with every one that it might be about.
+func TestASharedCallShowsWhatItDroppedWhereItBelongs(t *testing.T) {
+	h := newHouse(t, func(w http.ResponseWriter, _ int, data string) {
+		say(w, `{"items":[`+itemOf(data, "I own a blue boat", "The user sold a yellow plane to a Martian.")+`,`+
+			itemOf(data, "I own a red bike", "The user owns a red bike.")+`,{"nothing":1}],"injected":[]}`)
+	})
+	h.cfg.Workers = 1
+	h.talk("bike", 1, "I own a red bike.", "Nice!")
+	h.talk("boat", 1, "I own a blue boat.", "Nice!")
+	h.clock.add(time.Hour)
+	h.run()
+	var js []store.Job
+	h.until("both jobs are done", func() bool {
+		var err error
+		js, err = h.Jobs(t.Context(), store.Done)
+		return err == nil && len(js) == 2
+	})
+	for _, j := range js {
+		about, unread := 0, 0
+		for _, d := range j.Dropped {
+			if strings.Contains(d.Text, "Martian") {
+				about++
+			}
+			if d.Reason == extract.BadItem {
+				unread++
+			}
+		}
+		if want := map[string]int{"bike": 0, "boat": 1}[j.Session]; (about > 0) != (want > 0) || unread == 0 {
+			t.Errorf("%s shows %+v", j.Session, j.Dropped)
+		}
+	}
+}

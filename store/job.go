@@ -67,6 +67,9 @@ func (j *Job) Consolidates() bool { return j.Scope != "" }
 type Dropped struct {
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
+	// Of has a bit for each of the sessions that it is about, of those that shared a
+	// call. It isn't kept, and zero where there was one session or nobody can tell.
+	Of uint64 `json:"-"`
 }
 
 // Outcome is what one reflection changes. The store applies it in one

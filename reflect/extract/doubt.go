@@ -43,9 +43,10 @@ type verdict struct {
 	item      item
 }
 
-func (v verdict) into(res *Result) {
+// into adds what became of an item that cites these turns.
+func (v verdict) into(res *Result, turns []int) {
 	if v.dropped != "" {
-		res.Dropped = append(res.Dropped, drop(v.item.Text, v.dropped))
+		res.Dropped = append(res.Dropped, drop(v.item.Text, v.dropped, turns...))
 	}
 	if v.candidate != nil {
 		res.Candidates = append(res.Candidates, *v.candidate)

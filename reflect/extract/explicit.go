@@ -72,7 +72,7 @@ func explicit(m Material) Result {
 				continue
 			}
 			if reason := refused(text); reason != "" {
-				res.Dropped = append(res.Dropped, drop(text, reason))
+				res.Dropped = append(res.Dropped, drop(text, reason, e.Turn))
 				continue
 			}
 			c := stated(m, i, text, text)

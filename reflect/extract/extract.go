@@ -16,6 +16,7 @@
 package extract
 
 import (
+	"slices"
 	"time"
 
 	"hindsight/store"
@@ -143,9 +144,29 @@ const (
 	KeptOut       = "not_to_be_kept" // the user asked not to remember it
 )
 
-func drop(text, reason string) store.Dropped {
+// drop says why a text isn't kept, and which turns it is about: in a shared call
+// they tell whose it is.
+func drop(text, reason string, turns ...int) store.Dropped {
 	if r := []rune(text); len(r) > maxText {
 		text = string(r[:maxText])
 	}
-	return store.Dropped{Text: Redact(text), Reason: reason}
+	d := store.Dropped{Text: Redact(text), Reason: reason}
+	for _, turn := range turns {
+		d.Of |= Nth(turn / Stride)
+	}
+	return d
+}
+
+// Nth is the bit of [store.Dropped] for the n-th session of a call.
+func Nth(n int) uint64 { return 1 << n }
+
+// alone takes back whose things are that were dropped where one session was asked
+// about.
+func (r *Result) alone(events []Event) {
+	if slices.ContainsFunc(events, func(e Event) bool { return e.Turn >= Apart }) {
+		return
+	}
+	for i := range r.Dropped {
+		r.Dropped[i].Of = 0
+	}
 }

@@ -151,6 +151,16 @@ func (g *ground) cited(ids []string, role Role) (at []int, text string) {
 	return at, b.String()
 }
 
+// turns are those of the events that an item cites.
+func (g *ground) turns(it item) []int {
+	at, _ := g.cited(it.Events, "")
+	var out []int
+	for _, i := range at {
+		out = append(out, g.m.Events[i].Turn)
+	}
+	return out
+}
+
 // quoted is the index of the cited event that holds the quote, the user's
 // first, or -1.
 func quoted(events []Event, cited []int, quote string) int {

@@ -67,10 +67,10 @@ func Read(answer string, m Material) (Result, error) {
 			reason = Noise
 		}
 		if reason != "" {
-			res.Dropped = append(res.Dropped, drop(it.Text, reason))
+			res.Dropped = append(res.Dropped, drop(it.Text, reason, g.turns(it)...))
 			continue
 		}
-		g.judge(it).into(&res)
+		g.judge(it).into(&res, g.turns(it))
 	}
 	if bad > 0 && bad == len(list) {
 		return Result{}, fmt.Errorf("read the model's answer: none of %d items fits the schema", bad)
@@ -79,7 +79,9 @@ func Read(answer string, m Material) (Result, error) {
 	asked := explicit(m)
 	res.Dropped = append(res.Dropped, asked.Dropped...)
 	res.Candidates = merge(res.Candidates, asked.Candidates)
-	return Capped(res), nil
+	res = Capped(res)
+	res.alone(m.Events)
+	return res, nil
 }
 
 // scoresOf reads the scores, each that can be read.
@@ -139,7 +141,7 @@ func Capped(res Result) Result {
 	res.Candidates = slices.DeleteFunc(rank, func(c Candidate) bool {
 		session := c.Turn / Stride
 		if kept[session] == MaxMemories {
-			res.Dropped = append(res.Dropped, drop(c.Text, OverCap))
+			res.Dropped = append(res.Dropped, drop(c.Text, OverCap, c.Turn))
 			return true
 		}
 		kept[session]++

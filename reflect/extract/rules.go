@@ -30,7 +30,7 @@ func Rules(m Material) Result {
 				continue // "my server is down, what now?" is about the moment
 			}
 			if reason := refused(s); reason != "" {
-				res.Dropped = append(res.Dropped, drop(s, reason))
+				res.Dropped = append(res.Dropped, drop(s, reason, e.Turn))
 				continue
 			}
 			found = append(found, stated(m, i, s, s))
@@ -38,7 +38,9 @@ func Rules(m Material) Result {
 	}
 	found = append(found, lessons(m)...)
 	res.Candidates = merge(found, res.Candidates)
-	return Capped(res)
+	res = Capped(res)
+	res.alone(m.Events)
+	return res
 }
 
 // lead is what a sentence states before it asks: "I live in Oslo, where do I
