@@ -34,7 +34,7 @@ type record struct {
 	expect int  // bytes, by the answer's headers; -1 unknown
 	shared bool // buf is the client's answer too
 	cut    bool // more came than is kept
-	done bool
+	done   bool
 }
 
 // record begins to record an answer whose headers have come.
