@@ -33,3 +33,13 @@ func MergedRecord(a, b SharedRecord) SharedRecord {
 	}
 	return a
 }
+
+// Copy is a scope whose memories a sidecar has in its directory. Used is when a
+// request last needed it, as far as that is known; Bytes is what its memories
+// take there, older forms left out.
+type Copy struct {
+	Tenant string
+	Scope  Scope
+	Used   time.Time
+	Bytes  int64
+}

@@ -11,17 +11,13 @@ import (
 )
 
 // What a fleet's sidecar holds of a scope's memories is a copy of the shared
-// ones. It is whole when all of them have been taken in once and changes have
-// been followed since; until then a scope looks absent, not empty. Copies that
-// aren't in use can be dropped.
+// ones. Copies that aren't in use can be dropped.
 
-// copyRecord says what is here of a scope.
+// copyRecord says when a copy was last used.
 type copyRecord struct {
-	Whole bool      `json:"whole"`
-	AsOf  time.Time `json:"as_of,omitzero"` // the last good look at the shared store
-	Used  time.Time `json:"used,omitzero"`
+	Used time.Time `json:"used,omitzero"`
 
-	fresh bool // Used is later than on disk
+	fresh bool // it is later than on disk
 }
 
 // ErrInUse refuses to drop a copy of which something waits to be shipped, or that
@@ -31,60 +27,7 @@ var ErrInUse = errors.New("the copy is in use")
 // copyRest is how long a copy must not have been used to be dropped.
 const copyRest = time.Minute
 
-// Copy is a scope whose memories are here.
-type Copy struct {
-	Tenant string
-	Scope  store.Scope
-	Whole  bool
-	AsOf   time.Time
-	Used   time.Time // the last use by a request, as far as it is known
-	Bytes  int64     // of memories, older forms left out, and vectors
-}
-
 func copyKey(at place) []byte { return join(famCopy, at[:]) }
-
-// CopyState says whether all shared memories of a scope are here, as of the last
-// good look at the shared store. It reads memory only.
-func (s *Store) CopyState(tenant string, sc store.Scope) (whole bool, asOf time.Time) {
-	_ = s.with(func(h *handle) error { // of a closed store nothing is here
-		at := h.at(s.tenant(tenant), sc)
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		c := s.mem.copies[at]
-		whole, asOf = c.Whole, c.AsOf
-		return nil
-	})
-	return whole, asOf
-}
-
-// SetCopyWhole notes that all shared memories of a scope have been taken in, as
-// they were then; false, that they haven't any more. That a whole one is looked
-// at again costs no write.
-func (s *Store) SetCopyWhole(_ context.Context, tenant string, sc store.Scope, whole bool, asOf time.Time) error {
-	var at place
-	was := copyRecord{}
-	err := s.with(func(h *handle) error {
-		at = h.at(s.tenant(tenant), sc)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		was = s.mem.copies[at]
-		if was.Whole && whole {
-			is := was
-			is.AsOf = latest(was.AsOf, asOf)
-			s.mem.copies[at] = is
-		}
-		return nil
-	})
-	if err != nil || was.Whole == whole {
-		return wrap("note a copy", err)
-	}
-	return wrap("note a copy", s.change(func(t *tx) error {
-		if err := s.ensureScope(t, at, s.tenant(tenant), sc); err != nil {
-			return err
-		}
-		return s.putCopy(t, at, copyRecord{Whole: whole, AsOf: asOf, Used: latest(was.Used, s.now())})
-	}))
-}
 
 func (s *Store) putCopy(t *tx, at place, c copyRecord) error {
 	t.after = append(t.after, func() {
@@ -141,8 +84,8 @@ func (s *Store) keepCopies(h *handle) error {
 
 // Copies lists the scopes of which memories are here, the least recently used
 // first. It counts their bytes, by the keys alone.
-func (s *Store) Copies(ctx context.Context) ([]Copy, error) {
-	var out []Copy
+func (s *Store) Copies(ctx context.Context) ([]store.Copy, error) {
+	var out []store.Copy
 	err := s.view(func(v view) error {
 		tenants, err := v.tenants()
 		if err != nil {
@@ -158,18 +101,18 @@ func (s *Store) Copies(ctx context.Context) ([]Copy, error) {
 					return context.Cause(ctx)
 				}
 				at := v.h.at(tenant, sc)
-				c := Copy{Tenant: tenant, Scope: sc, Bytes: v.copyBytes(at)}
+				c := store.Copy{Tenant: tenant, Scope: sc, Bytes: v.copyBytes(at)}
 				s.mu.RLock()
-				rec := s.mem.copies[at]
+				c.Used = s.mem.copies[at].Used
 				s.mu.RUnlock()
-				if c.Whole, c.AsOf, c.Used = rec.Whole, rec.AsOf, rec.Used; c.Bytes > 0 || c.Whole {
+				if c.Bytes > 0 {
 					out = append(out, c)
 				}
 			}
 		}
 		return nil
 	})
-	slices.SortStableFunc(out, func(a, b Copy) int { return a.Used.Compare(b.Used) })
+	slices.SortStableFunc(out, func(a, b store.Copy) int { return a.Used.Compare(b.Used) })
 	return out, wrap("list copies", err)
 }
 
@@ -188,8 +131,8 @@ func (v view) copyBytes(at place) int64 {
 }
 
 // DropCopy removes a scope's memories from this directory, and from nowhere else:
-// the scope is absent then, and is taken in again when it is next needed. Older
-// forms, tombstones, sessions and what is known of erasures stay. The error is
+// it is taken in again when it is next needed. Killed in between, a part is left.
+// Older forms, tombstones, sessions and what is known of erasures stay. The error is
 // [ErrInUse] where something of the scope waits to be shipped, a session of it is
 // open or to be reflected, or it was used within the last minute.
 func (s *Store) DropCopy(ctx context.Context, tenant string, sc store.Scope) (freed int64, err error) {
@@ -207,13 +150,7 @@ func (s *Store) DropCopy(ctx context.Context, tenant string, sc store.Scope) (fr
 		txn := h.db.NewTransaction(false)
 		freed = view{h, txn}.copyBytes(at)
 		txn.Discard()
-		// Absent before anything goes: killed in between, it isn't taken for whole.
-		err := s.apply(h, &tx{}, func(t *tx) error {
-			if err := s.dropReady(t, at); err != nil {
-				return err
-			}
-			return s.putCopy(t, at, copyRecord{Used: s.mem.copies[at].Used})
-		})
+		err := s.apply(h, &tx{}, func(t *tx) error { return s.dropReady(t, at) })
 		if err != nil {
 			return err
 		}

@@ -71,6 +71,9 @@ func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, u
 		if err := s.dropWaiting(h, tenant, scopes); err != nil {
 			return err
 		}
+		if err := s.shipStaying(h, tenant, scopes, &gone); err != nil {
+			return err
+		}
 		s.feed.reset()
 		return s.reload(h)
 	})

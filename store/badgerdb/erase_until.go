@@ -98,3 +98,28 @@ func (e *eraser) countAnew() error {
 	}
 	return nil
 }
+
+// shipStaying enrols what lies where another sidecar has erased: it emptied the
+// scope in the shared store, maybe with what had come there since.
+func (s *Store) shipStaying(h *handle, tenant string, scopes []store.Scope, gone *erased) error {
+	if !gone.foreign() {
+		return nil
+	}
+	done := map[place]bool{}
+	for _, sc := range scopes {
+		all := []place{h.at(tenant, sc)}
+		if user, ok := sc.UserOf(); ok {
+			all = append(all, h.at(tenant, store.UserScope(user)))
+		}
+		for _, at := range all {
+			if done[at] {
+				continue
+			}
+			done[at] = true
+			if err := s.enrolAll(h, at[:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -32,7 +32,7 @@ const (
 	famReadyPart = 'n' // tenant, scope, snapshot, n         -> part of a snapshot
 	famDataKey   = 'K' // tenant, scope                      -> slot of the scope's data key in the keyring; not sealed
 	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
-	famCopy      = 'C' // tenant, scope                      -> copyRecord: what is here of a shared scope
+	famCopy      = 'C' // tenant, scope                      -> copyRecord: when it was last used
 
 	// Without a place: nothing but hashes, numbers and harmless values.
 	famFormat    = 'v' //                            -> formatRecord

@@ -138,7 +138,7 @@ func (s *Store) reload(h *handle) error {
 	s.mirror(func(was *state) {
 		for at, c := range was.copies { // what is known of their use isn't all on disk
 			if is, ok := st.copies[at]; ok {
-				is.Used, is.AsOf, is.fresh = latest(is.Used, c.Used), latest(is.AsOf, c.AsOf), c.fresh
+				is.Used, is.fresh = latest(is.Used, c.Used), c.fresh
 				st.copies[at] = is
 			}
 		}

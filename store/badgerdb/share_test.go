@@ -671,6 +671,16 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	if list := must[[]store.Exchange](t)(b.Exchanges(t.Context(), ann, "s4", 0, 0)); len(list) != 1 || list[0].ID != "after" {
 		t.Errorf("what came later: %s", ids(list))
 	}
+	cloud.deliver(b.Store)
+	maps.DeleteFunc(cloud.memories, func(id string, _ store.SharedMemory) bool { return id == fresh.ID }) // emptied whole
+	late := list[0]
+	late.Record.Time = late.Record.Time.Add(time.Millisecond)
+	if err := b.AbsorbRecords(t.Context(), []store.SharedRecord{*late.Record}); err != nil {
+		t.Fatal(err)
+	}
+	if got := kindsOf(must[[]store.Shipment](t)(b.Outbox(t.Context(), 10))); !strings.Contains(got, "memory new fact") || !strings.Contains(got, "exchange") {
+		t.Errorf("after an erasure elsewhere b ships %q", got)
+	}
 	cloud.settle(all...)
 	for i, s := range all {
 		for _, id := range []string{old.ID, part.ID} {
@@ -761,19 +771,13 @@ func TestDropCopy(t *testing.T) {
 	must[store.Memory](t)(a.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Text = "green tea"; return nil }))
 	forgotten := put(t, a.Store, written("cake"))
 	must[store.Memory](t)(a.ForgetMemory(t.Context(), forgotten.ID, false))
-	whole := func(s running) bool { is, _ := s.CopyState("acme", ann.Scope()); return is }
-	if whole(a) {
-		t.Error("whole before anybody has said so")
-	}
-	if err := a.SetCopyWhole(t.Context(), "acme", ann.Scope(), true, c.now()); err != nil {
-		t.Fatal(err)
-	}
 	c.add(time.Hour)
 	if _, err := a.DropCopy(t.Context(), "acme", ann.Scope()); !errors.Is(err, ErrInUse) {
 		t.Errorf("dropped before it was shipped: %v", err)
 	}
 	cloud.settle(all...)
 	a.UseCopy("acme", ann.Scope())
+	used := c.now()
 	if _, err := a.DropCopy(t.Context(), "acme", ann.Scope()); !errors.Is(err, ErrInUse) {
 		t.Errorf("dropped while it was used: %v", err)
 	}
@@ -787,16 +791,13 @@ func TestDropCopy(t *testing.T) {
 	reflectSession(t, a.Store, "s")
 	cloud.settle(all...)
 	version := a.ScopeVersion("acme", ann.Scope())
-	copies := must[[]Copy](t)(a.Copies(t.Context()))
-	if len(copies) != 1 || !copies[0].Whole || copies[0].Bytes == 0 || copies[0].Scope != ann.Scope() {
+	copies := must[[]store.Copy](t)(a.Copies(t.Context()))
+	if len(copies) != 1 || !copies[0].Used.Equal(used) || copies[0].Bytes == 0 || copies[0].Scope != ann.Scope() {
 		t.Errorf("copies %+v", copies)
 	}
 	freed, err := a.DropCopy(t.Context(), "acme", ann.Scope())
 	if err != nil || freed != copies[0].Bytes {
 		t.Fatalf("freed %d, %v, want %d", freed, err, copies[0].Bytes)
-	}
-	if whole(a) {
-		t.Error("whole after it was dropped")
 	}
 	if _, _, ok := a.ScopeChanges("acme", ann.Scope(), version); ok {
 		t.Error("an index doesn't hear of it")
@@ -821,15 +822,11 @@ func TestDropCopy(t *testing.T) {
 	if old := must[[]store.Memory](t)(a.Revisions(t.Context(), m.ID)); len(old) != 1 || old[0].Text != "tea" {
 		t.Errorf("older forms %+v", old)
 	}
-	dir := a.cfg
-	if err := a.SetCopyWhole(t.Context(), "acme", ann.Scope(), true, c.now()); err != nil {
-		t.Fatal(err)
-	}
+	cfg := a.cfg
 	a.stop()
-	dir.Reg = nil
-	again := open(t, dir)
-	if is, asOf := again.CopyState("acme", ann.Scope()); !is || !asOf.Equal(c.now()) {
-		t.Errorf("after a restart: %v as of %v", is, asOf)
+	a = open(t, cfg)
+	if copies = must[[]store.Copy](t)(a.Copies(t.Context())); len(copies) != 1 || !copies[0].Used.Equal(used) {
+		t.Errorf("copies after a restart: %+v", copies)
 	}
 }
 

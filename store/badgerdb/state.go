@@ -22,7 +22,7 @@ type state struct {
 	scopes   map[place]struct{}       // that have a record
 	erased   map[place]time.Time      // scopes, and until when nothing of them is learned
 	ready    map[place]uint64         // scopes that have a snapshot, and which
-	copies   map[place]copyRecord     // scopes of a fleet, and what is here of them
+	copies   map[place]copyRecord     // scopes of a fleet, and when they were used
 }
 
 // live is a session that is open, has something to reflect, or has a job.

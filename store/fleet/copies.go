@@ -16,6 +16,7 @@ type copies struct {
 	mu      sync.Mutex
 	scopes  map[scopeKey]*copied
 	tenants map[string]*followed
+	counted bool          // what an earlier life of the process has left is among scopes
 	wanted  chan scopeKey // to be loaded
 	hurry   chan string   // tenants to be looked at now
 }
@@ -76,6 +77,7 @@ func (f *Fleet) touch(tenant string, scopes []store.Scope) (fresh bool) {
 			c.scopes[k] = s
 		}
 		s.used = now
+		f.local.UseCopy(tenant, sc)
 		if s.whole {
 			continue
 		}
@@ -165,9 +167,34 @@ func (c *copies) held(tenant string) []store.Scope {
 	return out
 }
 
+// countLeft takes up the scopes that an earlier life of the process has left in
+// the directory: they count, and can be dropped.
+func (f *Fleet) countLeft(ctx context.Context) {
+	c := &f.copies
+	c.mu.Lock()
+	counted := c.counted
+	c.mu.Unlock()
+	if counted {
+		return
+	}
+	left, err := f.local.Copies(ctx)
+	if err != nil {
+		return // not open yet: at the next tick
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counted = true
+	for _, x := range left {
+		if k := (scopeKey{x.Tenant, x.Scope}); c.scopes[k] == nil {
+			c.scopes[k] = &copied{used: x.Used, bytes: x.Bytes}
+		}
+	}
+}
+
 // makeRoom drops the scopes that were used longest ago until the copy is within
 // its bound. One with changes that aren't delivered stays.
 func (f *Fleet) makeRoom(ctx context.Context) {
+	f.countLeft(ctx)
 	type one struct {
 		key   scopeKey
 		used  time.Time

@@ -25,6 +25,9 @@ type Copy interface {
 	AbsorbMemories(ctx context.Context, ms []store.SharedMemory) error
 	AbsorbRecords(ctx context.Context, rs []store.SharedRecord) error
 	DropCopy(ctx context.Context, tenant string, sc store.Scope) (freed int64, err error)
+	// Copies are the scopes that are there, the one used longest ago first.
+	Copies(ctx context.Context) ([]store.Copy, error)
+	UseCopy(tenant string, sc store.Scope)
 	Memory(ctx context.Context, id string) (store.Memory, error)
 	ScopeMemories(ctx context.Context, tenant string, sc store.Scope) ([]store.Memory, uint64, error)
 }
