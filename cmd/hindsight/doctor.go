@@ -73,8 +73,8 @@ func examine(ctx context.Context, s settings, a *app) []check {
 	}
 	out := []check{{"configuration", checkOK, "no problem", ""}}
 	out = append(out, checkUpstream(ctx, cfg)...)
-	out = append(out, checkReflection(cfg), checkIdentity(cfg), checkUser(cfg), checkDirectory(ctx, cfg.Store.Dir), checkZone(cfg))
-	return append(out, checkClient(ctx, cfg))
+	out = append(out, checkReflection(ctx, cfg), checkEmbedder(ctx, cfg), checkIdentity(cfg), checkUser(cfg), checkDirectory(ctx, cfg.Store.Dir), checkZone(cfg), checkFiles(openFiles()))
+	return append(out, checkSessions(ctx, cfg), checkClient(ctx, cfg))
 }
 
 func (a *app) printChecks(checks []check) error {

@@ -43,10 +43,8 @@ func checkUpstream(ctx context.Context, cfg Config) []check {
 	found := fmt.Sprintf("GET %s answers %s", u, resp.Status)
 	c := check{"upstream", checkOK, found, ""}
 	switch denied := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden; {
-	case denied && cfg.Upstream.Key != "":
-		c.Result, c.Next = checkFail, "The upstream refuses LLM_API_KEY; set the right key."
 	case denied:
-		c.Found += "; it can be reached and wants a key, which the callers bring"
+		c.Found += "; it can be reached and wants a key"
 	case resp.StatusCode >= 500:
 		c.Result, c.Next = checkWarn, "The upstream has a problem of its own; try again later."
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
@@ -55,10 +53,14 @@ func checkUpstream(ctx context.Context, cfg Config) []check {
 		c.Result, c.Next = checkWarn, "Something answers, but it lists no models; check the path in LLM_API_BASE."
 	}
 	out := []check{c}
+	out = append(out, checkKey(cfg, resp.StatusCode))
 	if sent, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		if skew := time.Since(sent).Round(time.Second); skew.Abs() > maxSkew {
-			out = append(out, check{"clock", checkWarn, fmt.Sprintf("this machine's clock and the upstream's differ by %v", skew.Abs()), "Set the clock (NTP); memories of \"yesterday\" depend on it."})
+		skew := time.Since(sent).Round(time.Second).Abs()
+		clock := check{"clock", checkOK, fmt.Sprintf("this machine's and the upstream's agree to %v", max(skew, time.Second)), ""}
+		if skew > maxSkew {
+			clock = check{"clock", checkWarn, fmt.Sprintf("this machine's clock and the upstream's differ by %v", skew), "Set the clock (NTP); memories of \"yesterday\" depend on it."}
 		}
+		out = append(out, clock)
 	}
 	return out
 }
@@ -72,20 +74,20 @@ func modelsURL(base *url.URL) string {
 	return u.String()
 }
 
-func checkReflection(cfg Config) check {
-	switch r := cfg.Reflect; {
-	case r.Model == "rules":
-		return check{"reflection", checkOK, "by rules, without a model", ""}
-	case r.Base != nil && r.Key != "", r.Base == nil && (r.Key != "" || cfg.Upstream.Key != ""):
-		model := r.Model
-		if model == "" {
-			model = "the session's own model"
-		}
-		return check{"reflection", checkOK, "with " + model + " and a key of its own; conversations go there", ""}
-	case r.Base != nil:
-		return check{"reflection", checkWarn, "another endpoint without a key", "Set HINDSIGHT_REFLECT_API_KEY unless " + r.Base.Host + " needs none."}
+// checkKey says what the upstream made of LLM_API_KEY.
+func checkKey(cfg Config, status int) check {
+	denied := status == http.StatusUnauthorized || status == http.StatusForbidden
+	switch {
+	case cfg.Upstream.Key == "" && cfg.Auth.Mode == "keys": // a configuration with a problem says so
+		return check{"key", checkFail, "callers show Hindsight keys, and there is none for the upstream", "Set LLM_API_KEY."}
+	case cfg.Upstream.Key == "":
+		return check{"key", checkOK, "LLM_API_KEY isn't set: the callers bring theirs", ""}
+	case denied:
+		return check{"key", checkFail, "the upstream refuses LLM_API_KEY", "Set the right key."}
+	case status/100 == 2:
+		return check{"key", checkOK, "the upstream takes LLM_API_KEY", ""}
 	}
-	return check{"reflection", checkWarn, "without a key of its own: it uses the caller's, for ten minutes after their last request", "Set LLM_API_KEY, or HINDSIGHT_REFLECT_MODEL=rules for none."}
+	return check{"key", checkWarn, "whether the upstream takes LLM_API_KEY can't be told from its answer", "Mend what is said of the upstream first."}
 }
 
 func checkIdentity(cfg Config) check {

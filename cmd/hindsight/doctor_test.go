@@ -55,7 +55,7 @@ func TestDoctor(t *testing.T) {
 	if path != "/proxy/v1/models" || auth != "" {
 		t.Errorf("the upstream was asked for %s with %q", path, auth)
 	}
-	for name, want := range map[string]string{"upstream": checkOK, "reflection": checkWarn, "identity": checkOK, "user": checkOK, "data": checkOK, "client": checkOK} {
+	for name, want := range map[string]string{"key": checkOK, "clock": checkOK, "embedder": checkOK, "open files": checkOK, "sessions": checkOK, "upstream": checkOK, "reflection": checkWarn, "identity": checkOK, "user": checkOK, "data": checkOK, "client": checkOK} {
 		if got[name].Result != want {
 			t.Errorf("%s: %+v, want %s", name, got[name], want)
 		}
@@ -69,8 +69,8 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("with a key: %q, %+v", auth, got["reflection"])
 	}
 	status = http.StatusUnauthorized
-	if got := diagnose(t, s, 1); got["upstream"].Result != checkFail || !strings.Contains(got["upstream"].Next, "LLM_API_KEY") {
-		t.Errorf("a refused key: %+v", got["upstream"])
+	if got := diagnose(t, s, 1); got["key"].Result != checkFail || !strings.Contains(got["key"].Found, "LLM_API_KEY") || got["upstream"].Result != checkOK {
+		t.Errorf("a refused key: %+v, %+v", got["key"], got["upstream"])
 	}
 	delete(s.env, "LLM_API_KEY")
 	if got := diagnose(t, s, 0); got["upstream"].Result != checkOK {
@@ -97,6 +97,25 @@ func TestDoctor(t *testing.T) {
 	if got := diagnose(t, s, 1, "--data-dir", file); got["data"].Result != checkFail {
 		t.Errorf("a file for a directory: %+v", got["data"])
 	}
+	if !strings.Contains(got["sessions"].Next, "Hindsight-Memory: off") {
+		t.Errorf("load tests: %+v", got["sessions"])
+	}
+	if got := diagnose(t, s, 0, "--session-per-hour", "0"); got["sessions"].Result != checkWarn {
+		t.Errorf("any number of sessions: %+v", got["sessions"])
+	}
+	if got := diagnose(t, s, 1, "--embedder", "small", "--embedding-api-base", "http://127.0.0.1:1"); got["embedder"].Result != checkFail || !strings.Contains(got["embedder"].Next, "HINDSIGHT_EMBEDDING_API_BASE") {
+		t.Errorf("an embedder that nobody serves: %+v", got["embedder"])
+	}
+	s.env["HINDSIGHT_REFLECT_API_BASE"], s.env["HINDSIGHT_REFLECT_MODEL"] = up.URL, "small"
+	if got := diagnose(t, s, 0); got["reflection"].Result != checkOK || !strings.Contains(got["reflection"].Found, "small") {
+		t.Errorf("an endpoint for reflection: %+v", got["reflection"])
+	}
+	s.env["HINDSIGHT_REFLECT_API_BASE"] = "http://127.0.0.1:1"
+	if got := diagnose(t, s, 1); got["reflection"].Result != checkFail || !strings.Contains(got["reflection"].Next, "HINDSIGHT_REFLECT_API_BASE") {
+		t.Errorf("an endpoint that is gone: %+v", got["reflection"])
+	}
+	delete(s.env, "HINDSIGHT_REFLECT_API_BASE")
+	delete(s.env, "HINDSIGHT_REFLECT_MODEL")
 	up.Close()
 	if got := diagnose(t, s, 1); got["upstream"].Result != checkFail {
 		t.Errorf("an upstream that is gone: %+v", got["upstream"])
@@ -104,6 +123,15 @@ func TestDoctor(t *testing.T) {
 	code, out, errs := s.run("doctor")
 	if code != 1 || !strings.Contains(out, "fail  upstream") || !strings.Contains(errs, "a check failed") {
 		t.Errorf("for people: %d %s%s", code, out, errs)
+	}
+}
+
+func TestDoctorCountsOpenFiles(t *testing.T) {
+	if c := checkFiles(1024); c.Result != checkWarn || !strings.Contains(c.Next, "ulimit -n") {
+		t.Errorf("a low limit: %+v", c)
+	}
+	if c := checkFiles(1 << 20); c.Result != checkOK {
+		t.Errorf("a high limit: %+v", c)
 	}
 }
 

@@ -12,3 +12,6 @@ func columns(*os.File) int { return 0 }
 
 // freeSpace is unknown here.
 func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
+
+// openFiles is not known here.
+func openFiles() uint64 { return 0 }

@@ -17,6 +17,16 @@ func columns(f *os.File) int {
 	return int(size.Col)
 }
 
+// openFiles is how many files and connections this process may have open at a
+// time; 0 where the system doesn't say.
+func openFiles() uint64 {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		return 0
+	}
+	return uint64(r.Cur) //nolint:unconvert // its type differs between systems
+}
+
 // freeSpace is how many bytes this user can still write under dir.
 func freeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
