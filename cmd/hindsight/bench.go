@@ -69,6 +69,9 @@ func (cmd *benchReverseCmd) Run() error {
 // Run starts the upstream, the peers and `serve` as processes of their own and
 // drives them in turn.
 func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
+	if cmd.Rounds < 1 {
+		return &failure{wrong: "--rounds: want 1 or more", code: exitUsage}
+	}
 	b, err := startBench(ctx, cmd.Memories, cmd.Embedder)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
 	if a.json {
 		return a.printJSON(map[string]any{"lines": n, "file": c.Output})
 	}
-	return a.say("Exported %d lines to %s.", n, c.Output)
+	return a.say("Exported %s to %s.", number(n, "line", "lines"), c.Output)
 }
 
 // copyLines copies an export and counts its lines. The error says that it broke

@@ -207,7 +207,9 @@ func (i *importing) print() error {
 		}
 	}
 	if s.Format == foreign.ChatGPTExport || s.Format == foreign.OpenAILog {
-		return i.say("%d conversations recorded, %d were known, %d bad. %d reflections queued; `hindsight memories list` shows what they keep.", s.Conversations, s.Repeated, len(s.Bad), s.Reflections)
+		return i.say("%s recorded, %d known, %d bad. %s queued; `hindsight memories list` shows what comes of them.",
+			number(s.Conversations, "conversation", "conversations"), s.Repeated, len(s.Bad), number(s.Reflections, "reflection", "reflections"))
 	}
-	return i.say("%d memories added, %d known, %d forgotten here, %d lines skipped, %d bad.", s.Added, s.Known, s.Forgotten, s.Skipped, len(s.Bad))
+	return i.say("%s added, %d known, %d forgotten here, %s skipped, %d bad.",
+		number(s.Added, "memory", "memories"), s.Known, s.Forgotten, number(s.Skipped, "line", "lines"), len(s.Bad))
 }

@@ -64,8 +64,8 @@ func (i *importing) agree(all []foreign.Conversation) error {
 		tokens += n
 		calls += 1 + n/callReads
 	}
-	bill := fmt.Sprintf("%d conversations: reflecting on them takes about %d model calls and %d tokens at most (nothing where reflection works by rules; a day's share is bounded by reflect.budget, the rest waits)",
-		len(all), calls, tokens+calls*reflectionTokens)
+	bill := fmt.Sprintf("%s: to reflect on takes about %s and %d tokens at most (nothing where reflection works by rules; a day's share is bounded by reflect.budget, the rest waits)",
+		number(len(all), "conversation", "conversations"), number(calls, "model call", "model calls"), tokens+calls*reflectionTokens)
 	switch {
 	case i.Yes:
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,6 +112,14 @@ func (a *app) printFields(pairs ...[2]string) error {
 		}
 	}
 	return nil
+}
+
+// number counts things in words.
+func number(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // when is a time for people.
