@@ -40,6 +40,8 @@ type commands struct {
 	Tenants  tenantsCmd  `cmd:"" help:"List tenants, and join two."`
 	Import   importCmd   `cmd:"" help:"Take in memories and conversations: an export, mem0's, ChatGPT's, logs of OpenAI messages."`
 	Export   exportCmd   `cmd:"" help:"Write everything of a scope to a file: memories, their history, conversations."`
+	Backup   backupCmd   `cmd:"" help:"Back up the data directory while it is in use, whole or what is new."`
+	Restore  restoreCmd  `cmd:"" help:"Make a data directory of a backup."`
 	Console  consoleCmd  `cmd:"" help:"Print a link that opens the console in a browser, once."`
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`

@@ -101,6 +101,7 @@ type Store interface {
 	Promoter
 	Counter
 	Importer
+	Backuper
 	Tenants
 	Sessions
 	Journal

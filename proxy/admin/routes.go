@@ -50,6 +50,7 @@ func (a *API) build() http.Handler {
 	a.links(api)
 	a.settings(api)
 	a.copying(api)
+	a.backups(api)
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
 	}
