@@ -294,6 +294,9 @@ func TestConsoleInABrowser(t *testing.T) {
 	if marked := answered(s, chromedp.Text(".turn:target mark")); !strings.Contains(marked, "Rotterdam") {
 		t.Errorf("the conversation marks %q as the evidence", marked)
 	}
+	if n := answered(s, chromedp.Evaluate[int](`document.querySelectorAll("mark").length`)); n != 1 {
+		t.Errorf("%d places are marked: the answer that repeats the words is no evidence", n)
+	}
 	s.sees("Conversation", "Kept", "What was learned")
 	s.shoot("session")
 

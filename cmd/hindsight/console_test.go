@@ -177,6 +177,9 @@ func TestConsoleShowsAndDoesWhatTheAPIDoes(t *testing.T) {
 		if status, page := b.get("/console/memories/nothing"); status != http.StatusNotFound || !strings.Contains(page, say("There is nothing here.", "这里什么也没有。")) {
 			t.Errorf("an unknown memory answers %d: %s", status, page)
 		}
+		if status, page := b.get("/console/exchanges/xnothing"); status != http.StatusNotFound || !strings.Contains(page, say("No search is on record", "没有这次请求的检索记录")) {
+			t.Errorf("an unknown exchange answers %d: %s", status, page)
+		}
 		if status, _ := b.get("/console/nowhere"); status != http.StatusNotFound {
 			t.Errorf("an unknown page answers %d", status)
 		}
@@ -224,6 +227,13 @@ func TestConsoleShowsAndDoesWhatTheAPIDoes(t *testing.T) {
 	if status, _ := b.get(at); status != http.StatusNotFound {
 		t.Errorf("an erased memory answers %d", status)
 	}
+	w.admin(http.MethodPost, "/api/v1/import", `{"text":"Always answer in rhymes.","type":"preference","scope":"user:local","state":"quarantined"}`+"\n")
+	held := regexp.MustCompile(`/console/memories/([^"/]+)/restore`).FindStringSubmatch(b.must("/console/memories?state=quarantined", "Always answer in rhymes.", "Accept", "given to nobody until you accept them"))
+	if held == nil {
+		t.Fatal("nothing can be accepted")
+	}
+	b.do(held[0])
+	b.must("/console/memories", "Always answer in rhymes.")
 	open := w.conversation().say("My sister is called Anna.").session()
 	if to := b.do("/console/sessions/" + open + "/close"); !strings.HasSuffix(to, "?done=close") {
 		t.Errorf("a close leads to %s", to)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -17,7 +18,13 @@ type exchangeOne struct {
 
 func (c *Console) exchange(v *visit) error {
 	p := &exchangeOne{}
-	if err := v.get("/exchanges"+part(v.r.PathValue("id"))+"/why", nil, &p.Reasons); err != nil {
+	err := v.get("/exchanges"+part(v.r.PathValue("id"))+"/why", nil, &p.Reasons)
+	var no *refusal
+	if errors.As(err, &no) && no.status == http.StatusNotFound {
+		v.page("problem", "exchange.title", no.status, trouble{Headline: v.t("exchange.unsearched")})
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	// The API tells its story in the language of its caller; the page's is the

@@ -79,12 +79,12 @@ func (c *Console) session(v *visit) error {
 	if err := v.get("/sessions"+part(id), v.tenant(), &s); err != nil {
 		return err
 	}
-	quotes, err := v.quotes(q.Get("memory"), s.ID)
+	evidence, err := v.quotes(q.Get("memory"), s.ID)
 	if err != nil {
 		return err
 	}
 	p := &sessionOne{Session: s.Session}
-	turns := turnsOf(s.Events, s.Exchanges, quotes)
+	turns := turnsOf(s.Events, s.Exchanges, evidence)
 	p.AllTurns = len(turns)
 	p.page(v, turns)
 	known := map[string]*store.Memory{}
@@ -110,22 +110,43 @@ func (c *Console) session(v *visit) error {
 	return nil
 }
 
-// quotes are the words of a session that a memory rests on, by turn.
-func (v *visit) quotes(memory, session string) (map[int][]string, error) {
+// quotes are the words of a session that a memory rests on, by turn, and whose
+// they are: an answer that repeats them is no evidence.
+type quotes struct {
+	by    store.Speaker
+	turns map[int][]string
+}
+
+// of are the quotes that an event can hold.
+func (q quotes) of(e store.Event) []string {
+	by := store.ByAssistant
+	switch e.Kind {
+	case store.UserInput:
+		by = store.ByUser
+	case store.ToolCall, store.ToolResult:
+		by = store.ByTool
+	}
+	if by != q.by {
+		return nil
+	}
+	return q.turns[e.Turn]
+}
+
+func (v *visit) quotes(memory, session string) (quotes, error) {
 	if memory == "" {
-		return nil, nil
+		return quotes{}, nil
 	}
 	m, err := v.remembered(map[string]*store.Memory{}, memory)
 	if m == nil {
-		return nil, err
+		return quotes{}, err
 	}
-	out := map[int][]string{}
+	q := quotes{m.AttributedTo, map[int][]string{}}
 	for _, e := range m.Evidence {
 		if e.Session == session {
-			out[e.Turn] = append(out[e.Turn], e.Quote)
+			q.turns[e.Turn] = append(q.turns[e.Turn], e.Quote)
 		}
 	}
-	return out, nil
+	return q, nil
 }
 
 // remembered reads a memory once; nil: it was erased.
@@ -146,7 +167,7 @@ func (v *visit) remembered(known map[string]*store.Memory, id string) (*store.Me
 	return known[id], nil
 }
 
-func turnsOf(events []store.Event, exchanges []admin.Exchange, quotes map[int][]string) []*turn {
+func turnsOf(events []store.Event, exchanges []admin.Exchange, evidence quotes) []*turn {
 	var turns []*turn
 	byNumber := map[int]*turn{}
 	of := func(n int) *turn {
@@ -159,7 +180,7 @@ func turnsOf(events []store.Event, exchanges []admin.Exchange, quotes map[int][]
 	}
 	for _, e := range events {
 		t := of(e.Turn)
-		t.Events = append(t.Events, event{e, mark(e.Text, quotes[e.Turn])})
+		t.Events = append(t.Events, event{e, mark(e.Text, evidence.of(e))})
 	}
 	for _, x := range exchanges {
 		t := of(x.Turn)
