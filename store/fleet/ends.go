@@ -40,11 +40,14 @@ type Local interface {
 	Copy
 	Flush(ctx context.Context) error
 	Unreflected(ctx context.Context) ([]store.Session, error)
+	Tenants(ctx context.Context) ([]store.Tenant, error)
+	Memories(ctx context.Context, f store.MemoryFilter) ([]store.Memory, string, error)
 }
 
 // SharedMemories are the memories in the shared store. A put replaces a memory
 // whole; failed names those that weren't taken. Changed tells what was written
-// since a moment by the store's own clock, Load pages through a scope.
+// since a moment by the store's own clock, Load pages through a scope, Mend puts
+// memories again that aren't found.
 type SharedMemories interface {
 	PutMemories(ctx context.Context, tenant string, ms []store.SharedMemory) (failed map[string]error, err error)
 	DeleteMemories(ctx context.Context, tenant string, sc store.Scope, ids []string) error
@@ -53,6 +56,7 @@ type SharedMemories interface {
 	Changed(ctx context.Context, tenant string, scopes []store.Scope, since time.Time) ([]store.Stamp, error)
 	Load(ctx context.Context, tenant string, sc store.Scope, after string, limit int) (page []store.SharedMemory, next string, err error)
 	Count(ctx context.Context, tenant string, sc store.Scope) (int, error)
+	Mend(ctx context.Context, tenant string, ms []store.SharedMemory) (mended int, err error)
 	Search(ctx context.Context, q index.Query) (index.Result, error)
 	List(ctx context.Context, q index.Query) ([]*store.Memory, error)
 }

@@ -35,8 +35,8 @@ func (f *Fleet) follow(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	looks, loads := make(chan struct{}, looksAtOnce), make(chan struct{}, loadsAtOnce)
-	was := true // what the shared store was at the last tick
-	var left time.Time
+	was := false // what the shared store was at the last tick
+	verified := f.lately
 	for {
 		select {
 		case <-ctx.Done():
@@ -53,11 +53,14 @@ func (f *Fleet) follow(ctx context.Context) {
 			now := f.cfg.Now()
 			switch on := f.reachable(ctx); {
 			case on && !was:
-				since := left
-				work.Go(func() { f.verify(ctx, since) })
+				what := verified
+				work.Go(func() { f.verify(ctx, what) })
 				was = true
 			case !on && was:
-				was, left = false, now
+				was = false
+				verified = func(context.Context) ([]delivered, error) { return f.shipped.since(now.Add(-shippedFor)), nil }
+				f.health.missed()
+			case !on:
 				f.health.missed()
 			}
 			if !was {

@@ -196,6 +196,27 @@ func (c *cloud) Count(ctx context.Context, tenant string, sc store.Scope) (n int
 	return n, nil
 }
 
+func (c *cloud) Mend(ctx context.Context, tenant string, ms []store.SharedMemory) (n int, err error) {
+	if err := c.enter(ctx, "mend"); err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.memories[tenant] == nil {
+		c.memories[tenant] = map[string]kept{}
+	}
+	for _, m := range ms {
+		if _, ok := c.memories[tenant][m.Memory.ID]; ok && !c.blind[m.Memory.ID] {
+			continue
+		}
+		delete(c.blind, m.Memory.ID)
+		c.clock = c.clock.Add(time.Millisecond)
+		c.memories[tenant][m.Memory.ID] = kept{m, c.clock}
+		n++
+	}
+	return n, nil
+}
+
 func (c *cloud) Search(ctx context.Context, q index.Query) (index.Result, error) {
 	if err := c.enter(ctx, "search"); err != nil {
 		return index.Result{}, err

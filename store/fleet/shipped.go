@@ -12,7 +12,7 @@ import (
 // lost sight of its last acknowledged batch.
 const (
 	shippedFor  = 5 * time.Minute
-	shippedMost = 20_000
+	shippedMost = 5_000
 )
 
 // shipped remembers what was delivered in the last minutes.
@@ -24,15 +24,15 @@ type shipped struct {
 type delivered struct {
 	key    scopeKey
 	at     time.Time
-	memory string              // an id
-	record *store.SharedRecord // or this
+	memory *store.SharedMemory // one of these
+	record *store.SharedRecord
 }
 
 func (s *shipped) memories(k scopeKey, ms []store.SharedMemory, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range ms {
-		s.list = append(s.list, delivered{key: k, at: now, memory: m.Memory.ID})
+	for i := range ms {
+		s.list = append(s.list, delivered{key: k, at: now, memory: &ms[i]})
 	}
 	s.trim(now)
 }

@@ -3,54 +3,72 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"hindsight/store"
-	"hindsight/store/index"
 )
 
+// verifyAgain is the wait after a verification that couldn't be ended.
+const verifyAgain = 2 * time.Second
+
 // verify looks for what was delivered shortly before the shared store went away,
-// and mends what it has lost sight of. A server that crashed was seen to keep
-// its last acknowledged batch and not to find it by vector any more; only
-// deleting and inserting mended that. What isn't verified because the store goes
-// away again is verified when it is back: it was delivered no longer ago then.
-func (f *Fleet) verify(ctx context.Context, left time.Time) {
-	by := map[scopeKey][]delivered{}
-	for _, d := range f.shipped.since(left.Add(-shippedFor)) {
-		by[d.key] = append(by[d.key], d)
-	}
-	mended := 0
-	for k, ds := range by {
-		n, err := f.verifyScope(ctx, k, ds)
-		mended += n
-		if err != nil {
-			if ctx.Err() == nil {
-				f.log.Warn("what was delivered last isn't verified yet", "error", err)
+// and mends what it has lost sight of: a server that crashed was seen to keep its
+// last acknowledged batch and not to find it by vector any more. It goes on until
+// that is done or the store is away again; then what is left is verified when it
+// is back.
+func (f *Fleet) verify(ctx context.Context, what func(context.Context) ([]delivered, error)) {
+	begun := false
+	for ctx.Err() == nil {
+		if on, _ := f.remote.State(); !on && begun {
+			return
+		}
+		begun = true
+		all, err := what(ctx)
+		if err == nil {
+			var mended int
+			if mended, err = f.verifyAll(ctx, all); err == nil {
+				f.met.mended.Add(float64(mended))
+				f.log.Info("the shared memory is back", "looked_for", len(all), "mended", mended)
+				return
 			}
-			continue
+		}
+		f.log.Debug("what was delivered last isn't verified yet", "error", err)
+		select {
+		case <-time.After(verifyAgain):
+		case <-ctx.Done():
 		}
 	}
-	f.met.mended.Add(float64(mended))
-	f.log.Info("the shared memory is back", "looked_for", len(by), "mended", mended)
 }
 
-func (f *Fleet) verifyScope(ctx context.Context, k scopeKey, ds []delivered) (mended int, err error) {
-	var ids []string
-	records := map[string]*store.SharedRecord{}
-	for _, d := range ds {
-		switch {
-		case d.record != nil:
-			records[string(d.record.Kind)+d.record.ID] = d.record
-		case !slices.Contains(ids, d.memory):
-			ids = append(ids, d.memory)
+// lately is what this directory holds of the last minutes: what was delivered by
+// an earlier life of this process is among it.
+func (f *Fleet) lately(ctx context.Context) ([]delivered, error) {
+	tenants, err := f.local.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []delivered
+	for _, t := range tenants {
+		ms, _, err := f.local.Memories(ctx, store.MemoryFilter{Tenant: t.ID, Since: f.cfg.Now().Add(-2 * shippedFor), Limit: shippedMost})
+		if err != nil {
+			return nil, err
+		}
+		for i := range ms {
+			out = append(out, delivered{key: scopeKey{t.ID, ms[i].Scope}, memory: &store.SharedMemory{Memory: ms[i]}})
 		}
 	}
-	if err := f.verifyRecords(ctx, k, records); err != nil {
-		return 0, err
+	return out, nil
+}
+
+func (f *Fleet) verifyAll(ctx context.Context, all []delivered) (mended int, err error) {
+	by := map[scopeKey][]delivered{}
+	for _, d := range all {
+		by[d.key] = append(by[d.key], d)
 	}
-	for some := range slices.Chunk(ids, batch) {
-		n, err := f.verifyMemories(ctx, k, some)
+	for k, ds := range by {
+		n, err := f.verifyScope(ctx, k, ds)
 		mended += n
 		if err != nil {
 			return mended, err
@@ -59,62 +77,67 @@ func (f *Fleet) verifyScope(ctx context.Context, k scopeKey, ds []delivered) (me
 	return mended, nil
 }
 
-// verifyMemories sees that memories are there and found by their own vector.
-func (f *Fleet) verifyMemories(ctx context.Context, k scopeKey, ids []string) (mended int, err error) {
-	there, err := f.remote.Memories(ctx, k.tenant, k.scope, ids)
-	if err != nil {
-		return 0, fmt.Errorf("read what was delivered: %w", err)
+func (f *Fleet) verifyScope(ctx context.Context, k scopeKey, ds []delivered) (mended int, err error) {
+	memories := map[string]store.SharedMemory{} // the last form of each
+	records := map[string]*store.SharedRecord{}
+	for _, d := range ds {
+		if d.record != nil {
+			records[string(d.record.Kind)+d.record.ID] = d.record
+		} else {
+			memories[d.memory.Memory.ID] = *d.memory
+		}
 	}
-	missing := slices.Clone(ids)
-	var unseen []store.SharedMemory
-	for _, m := range there {
-		missing = slices.DeleteFunc(missing, func(id string) bool { return id == m.Memory.ID })
-		ok, err := f.found(ctx, k, m)
+	if err := f.verifyRecords(ctx, k, records); err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(memories)), batch) {
+		n, err := f.verifyMemories(ctx, k, some, memories)
+		mended += n
 		if err != nil {
-			return mended, fmt.Errorf("search for what was delivered: %w", err)
-		}
-		if !ok {
-			unseen = append(unseen, m)
-		}
-	}
-	if len(missing) > 0 { // or erased by another: delivery finds that out
-		if err := f.local.Reship(ctx, k.tenant, missing); err != nil {
 			return mended, err
 		}
 	}
-	if len(unseen) == 0 {
-		return len(missing), nil
-	}
-	var again []string
-	for _, m := range unseen {
-		again = append(again, m.Memory.ID)
-	}
-	if err := f.remote.DeleteMemories(ctx, k.tenant, k.scope, again); err != nil {
-		return mended, fmt.Errorf("mend what was delivered: %w", err)
-	}
-	failed, err := f.remote.PutMemories(ctx, k.tenant, unseen)
-	if err != nil || len(failed) > 0 {
-		// They are gone from there now: the outbox brings them back.
-		return mended, f.local.Reship(ctx, k.tenant, again)
-	}
-	return len(missing) + len(unseen), nil
+	return mended, nil
 }
 
-// found says whether a memory's own vector finds it.
-func (f *Fleet) found(ctx context.Context, k scopeKey, m store.SharedMemory) (bool, error) {
-	if len(m.Vector) == 0 {
-		return true, nil
-	}
-	if m.Memory.State != store.Active {
-		return true, nil // recall doesn't look for it; when it is put again, it is written anew
-	}
-	res, err := f.remote.Search(ctx, index.Query{
-		Tenant: k.tenant, Scopes: []store.Scope{k.scope}, Vector: m.Vector, Now: f.cfg.Now(), Archived: true,
-	})
+// verifyMemories sees that memories are there and found. Another may have changed
+// or erased them since.
+func (f *Fleet) verifyMemories(ctx context.Context, k scopeKey, ids []string, forms map[string]store.SharedMemory) (mended int, err error) {
+	is, err := f.remote.Memories(ctx, k.tenant, k.scope, ids)
 	if err != nil {
-		return false, err
+		return 0, fmt.Errorf("read what was delivered: %w", err)
 	}
-	return slices.ContainsFunc(res.Hits, func(h index.Hit) bool { return h.Memory.ID == m.Memory.ID || h.Memory.Text == m.Memory.Text }), nil
+	there := map[string]store.SharedMemory{}
+	for _, m := range is {
+		there[m.Memory.ID] = m
+	}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := there[id]; return ok })
+	gone, err := f.goneAmong(ctx, k, missing)
+	if err != nil {
+		return 0, err
+	}
+	var look []store.SharedMemory
+	var bare []string
+	for _, id := range ids {
+		m, ok := there[id]
+		if !ok {
+			if m = forms[id]; erased(gone, m.Memory) {
+				continue
+			}
+			if len(m.Vector) == 0 {
+				bare = append(bare, id)
+				continue
+			}
+		}
+		look = append(look, m)
+	}
+	if mended, err = f.remote.Mend(ctx, k.tenant, look); err != nil {
+		return mended, fmt.Errorf("look for what was delivered: %w", err)
+	}
+	if len(bare) > 0 { // the outbox brings them with their vectors
+		err = f.local.Reship(ctx, k.tenant, bare)
+	}
+	return mended, err
 }
 
 // verifyRecords puts records again that aren't there any more.
