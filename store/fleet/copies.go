@@ -191,6 +191,10 @@ func (f *Fleet) countLeft(ctx context.Context) {
 	}
 }
 
+// inUse is how long a scope stays in any case: whoever asked for it, and perhaps
+// for more than there is room for, wants to read it.
+const inUse = 3 * time.Second
+
 // makeRoom drops the scopes that were used longest ago until the copy is within
 // its bound. One with changes that aren't delivered stays.
 func (f *Fleet) makeRoom(ctx context.Context) {
@@ -217,7 +221,7 @@ func (f *Fleet) makeRoom(ctx context.Context) {
 	c.mu.Unlock()
 	slices.SortFunc(all, func(a, b one) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.key.scope, b.key.scope)) })
 	for _, o := range all {
-		if total <= f.cfg.Copy {
+		if total <= f.cfg.Copy || f.cfg.Now().Sub(o.used) < inUse {
 			break
 		}
 		c.mu.Lock()
