@@ -10,7 +10,7 @@ LINT_VERSION := v2.15.0
 WEAVIATE_VERSION := v1.35.2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint fuzz bench bench-proxy build clean
+.PHONY: help demo test race fleet lint fuzz bench bench-proxy build clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ test: ## run every test; needs nothing but Go
 race: ## run every test under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 	CGO_ENABLED=1 $(GO) test -race -run '^TestManyAborts$$' ./proxy
+
+fleet: ## run the long tests of several sidecars; HINDSIGHT_TEST_WEAVIATE names Weaviate's server
+	HINDSIGHT_FLEET_LONG=1 CGO_ENABLED=0 $(GO) test -tags weaviate -count=1 -timeout 60m -v -run '^TestFleet' ./cmd/hindsight
 
 # LINT is the linter's binary; the default is built once by the version above.
 LINT ?= bin/golangci-lint
