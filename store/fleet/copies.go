@@ -192,8 +192,9 @@ func (f *Fleet) countLeft(ctx context.Context) {
 }
 
 // inUse is how long a scope stays in any case: whoever asked for it, and perhaps
-// for more than there is room for, wants to read it.
-const inUse = 3 * time.Second
+// for more than there is room for, wants to read it. It is longer than the
+// directory's own rest.
+const inUse = 70 * time.Second
 
 // makeRoom drops the scopes that were used longest ago until the copy is within
 // its bound. One with changes that aren't delivered stays.
@@ -227,6 +228,7 @@ func (f *Fleet) makeRoom(ctx context.Context) {
 		c.mu.Lock()
 		s := c.scopes[o.key]
 		taken := s != nil && s.load == nil && s.used.Equal(o.used)
+		was := taken && s.whole
 		if taken {
 			s.whole = false
 		}
@@ -236,6 +238,9 @@ func (f *Fleet) makeRoom(ctx context.Context) {
 		}
 		if _, err := f.local.DropCopy(ctx, o.key.tenant, o.key.scope); err != nil {
 			f.log.Debug("a scope stays in the local copy", "error", err)
+			c.mu.Lock()
+			s.whole = was
+			c.mu.Unlock()
 			continue
 		}
 		f.met.dropped.Inc()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func join(t *testing.T, c *cloud, cfg Config) *member {
 	if err := os.WriteFile(key, make([]byte, 32), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: key, Share: true, Linger: time.Millisecond})
+	st, err := badgerdb.New(badgerdb.Config{Dir: dir, IdentityKeyFile: key, Share: true, Linger: time.Millisecond, Now: cfg.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +309,8 @@ func TestTheCopyIsBounded(t *testing.T) {
 		}
 	}
 	until(t, "all arrive", a.delivered)
-	b := join(t, c, Config{Copy: 5000})
+	var ahead atomic.Int64
+	b := join(t, c, Config{Copy: 5000, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	for _, sc := range scopes {
 		if !b.f.Refresh(t.Context(), ann.Tenant, sc) {
 			t.Fatalf("%s can't be brought here", sc)
@@ -324,7 +326,14 @@ func TestTheCopyIsBounded(t *testing.T) {
 		}
 		return n
 	}
-	until(t, "the oldest have left", func() bool { n := held(); return n > 0 && n < 10 })
+	if n := held(); n != 20 {
+		t.Errorf("%d scopes are held while they are in use, want 20", n)
+	}
+	ahead.Store(int64(2 * inUse))
+	if !b.f.Refresh(t.Context(), ann.Tenant, scopes[19]) {
+		t.Fatal("the last scope can't be brought here")
+	}
+	until(t, "the oldest have left", func() bool { return held() < 10 })
 	if ms, _, _ := b.st.ScopeMemories(t.Context(), ann.Tenant, scopes[19]); len(ms) != 1 {
 		t.Error("what was used last has left")
 	}
