@@ -81,8 +81,7 @@ func (r *Runner) note(ctx context.Context, a asked, m extract.Material) error {
 	if len(found.Candidates) == 0 {
 		return nil
 	}
-	r.settle.Lock()
-	defer r.settle.Unlock()
+	defer r.settle.enter(a.owner.Tenant, a.owner.Scope())()
 	existing, err := r.memories(ctx, a.owner)
 	if err != nil {
 		return err

@@ -116,8 +116,7 @@ func (r *Runner) merge(ctx context.Context, j store.Job, e llm.Endpoint, g lifec
 	if err != nil {
 		return store.Memory{}, &llm.Error{Kind: llm.BadFormat, Reason: "a consolidation that can't be used", Err: err}
 	}
-	r.settle.Lock()
-	defer r.settle.Unlock()
+	defer r.settle.enter(g.Tenant, g.Scope)()
 	kept, err := r.store.Consolidate(ctx, j, m, g.Sources)
 	if err != nil {
 		return store.Memory{}, fmt.Errorf("write a consolidation: %w", err)

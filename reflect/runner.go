@@ -49,10 +49,9 @@ type Runner struct {
 	wake  chan struct{}
 	heard chan asked // what users ask for, to be done at once
 
-	// settle lets one job at a time compare with the memories that exist and
-	// write: two sessions of a user that taught the same thing at once must not
-	// both find it new. Model calls are made outside it.
-	settle sync.Mutex
+	// settle lets one job at a time compare with a person's memories and write.
+	// Model calls are made outside it.
+	settle settling
 	gate   gate
 
 	rests  rests

@@ -146,8 +146,7 @@ func question(m extract.Material, system, user string) llm.Request {
 func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extract.Result, strategy, dead string) error {
 	var kept []string
 	defer func() { r.promote(ctx, j.Owner.Tenant, kept) }() // when others may write again
-	r.settle.Lock()
-	defer r.settle.Unlock()
+	defer r.settle.enter(j.Owner.Tenant, j.Owner.Scope())()
 	found.Verdicts = v.cited(found.Verdicts)
 	for try := 0; ; try++ {
 		existing, err := r.memories(ctx, j.Owner)

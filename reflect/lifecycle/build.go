@@ -18,6 +18,9 @@ func (f *fit) memory(c extract.Candidate) store.Memory {
 	if c.Type == store.Solution || c.Type == store.ErrorLesson {
 		scope = j.Owner.SkillScope()
 	}
+	if f.in.Scope != "" {
+		scope = f.in.Scope
+	}
 	// The turn and not the job's range: that is numbered by each sidecar for itself.
 	turn := uint64(max(c.Turn, 0))
 	id := store.MemoryID(j.Owner.Tenant, scope, j.Session, turn, turn, c.Subject, store.Fold(c.Text))

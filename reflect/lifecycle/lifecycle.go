@@ -41,7 +41,9 @@ const OwnOutput = "own_output"
 
 // Input is what one look back found and what is there already.
 type Input struct {
-	Job      store.Job
+	Job store.Job
+	// Scope is where everything goes that was found; empty: the owner's, by type.
+	Scope    store.Scope
 	Found    extract.Result
 	Injected []store.Memory // what the session was given
 	Existing []store.Memory // all memories of the owner's scopes
