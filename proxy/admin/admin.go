@@ -132,6 +132,15 @@ type Config struct {
 	Embedding Embedding
 	// Life may be nil: consolidate and sweep then answer 501.
 	Life Life
+	// Learner may be nil: writing as reflection does then answers 501.
+	Learner Learner
+	// Feed may be nil: changes can't be followed then.
+	Feed Feed
+	// MCP serves /mcp and what lies below it; nil: nothing does. Who may is its
+	// own business, but for Host, Origin and a peer that guesses tokens:
+	// Keys says whether a token other than the admin one is known there.
+	MCP  http.Handler
+	Keys func(token string) bool
 	// Ready says whether requests can be forwarded, and how memory is (on,
 	// degraded or off) with the reason.
 	Ready func() (ready bool, memory, reason string)

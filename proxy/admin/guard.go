@@ -17,10 +17,26 @@ type guard struct {
 	token *tokenSource
 	hosts []string
 	fails *Limiter
+	keys  func(token string) bool // further tokens that open MCP; nil: none
+}
+
+// mcpPath is where MCP is served; what a key may do there MCP itself knows.
+const mcpPath = "/mcp"
+
+func forMCP(r *http.Request) bool {
+	return r.URL.Path == mcpPath || strings.HasPrefix(r.URL.Path, mcpPath+"/")
+}
+
+// Bearer is the bearer token of a request, empty where there is none.
+func Bearer(r *http.Request) string {
+	if token, is := bearer(r.Header.Get("Authorization")); is {
+		return token
+	}
+	return ""
 }
 
 func newGuard(cfg Config) *guard {
-	g := &guard{token: newTokenSource(cfg.Token, cfg.TokenFile), fails: NewLimiter(cfg.Now)}
+	g := &guard{token: newTokenSource(cfg.Token, cfg.TokenFile), fails: NewLimiter(cfg.Now), keys: cfg.Keys}
 	for _, h := range cfg.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
@@ -55,7 +71,7 @@ func (g *guard) check(w http.ResponseWriter, r *http.Request) *Problem {
 		return problem(http.StatusTooManyRequests, "Wait "+seconds+" seconds.", "too many wrong tokens from %s", peer)
 	}
 	shown, isBearer := bearer(r.Header.Get("Authorization"))
-	if isBearer && matches(sum, shown) {
+	if isBearer && (matches(sum, shown) || g.keys != nil && forMCP(r) && g.keys(shown)) {
 		return nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hindsight"`)

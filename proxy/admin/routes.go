@@ -51,8 +51,14 @@ func (a *API) build() http.Handler {
 	a.settings(api)
 	a.copying(api)
 	a.backups(api)
+	a.learning(api)
+	a.changes(api)
 	if a.cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", Metrics(a.cfg.Gatherer))
+	}
+	if a.cfg.MCP != nil {
+		mux.Handle(mcpPath, a.cfg.MCP)
+		mux.Handle(mcpPath+"/", a.cfg.MCP)
 	}
 	return a.whileOn(known(mux, literal(api.OpenAPI())))
 }
