@@ -42,6 +42,8 @@ var ErrCursor = errors.New("malformed cursor")
 type Off struct {
 	// Reason is one line for people: what is wrong and what mends it.
 	Reason string
+	// Held says that another process has the data open.
+	Held bool
 }
 
 func (o *Off) Error() string { return fmt.Sprintf("memory is off: %s", o.Reason) }

@@ -7,6 +7,7 @@ import (
 
 	"hindsight/inject"
 	"hindsight/proxy/admin"
+	"hindsight/proxy/mcpserver"
 	"hindsight/proxy/session/clients"
 	"hindsight/reflect/lifecycle"
 	"hindsight/store"
@@ -30,6 +31,7 @@ type Config struct {
 	Inject        InjectConfig
 	Embedder      string // builtin, none or the name of a served model
 	Embedding     EmbeddingConfig
+	MCPNames      string // memory, store or both
 	Zone          *time.Location
 	Now           func() time.Time // nil: time.Now
 	Sample        time.Duration    // between two samples of the console's charts; 0: its own
@@ -281,6 +283,8 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Stateful: d.bool(s.Stateful.setting),
 			Holdout:  d.share(s.Holdout),
 		},
+		MCPNames: d.word(s.MCPNames, mcpserver.NamesMemory, mcpserver.NamesStore, mcpserver.NamesBoth),
+
 		Zone: d.zone(s.TZ, env),
 		Log:  LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},
 	}
@@ -289,7 +293,6 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 	}
 	c.Embedder = s.Embedder.raw
 	c.Embedding = EmbeddingConfig{Base: d.url(s.EmbeddingBase), Key: d.token(s.EmbeddingKey, 1)}
-	d.notYet(s)
 	d.together(s, c, serve)
 	c.Identity.Implied = alone(c.Listen, env)
 	c.Effective = s.effective()

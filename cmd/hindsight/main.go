@@ -34,6 +34,7 @@ const (
 type commands struct {
 	Serve    serveCmd    `cmd:"" help:"Forward requests to the model API, with memory."`
 	Demo     demoCmd     `cmd:"" help:"Play two conversations and show what is remembered."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Offer the memory to agents that speak MCP."`
 	Memories memoriesCmd `cmd:"" help:"List, search, write and forget memories."`
 	Sessions sessionsCmd `cmd:"" help:"Look at conversations, and close them."`
 	Reflect  reflectCmd  `cmd:"" help:"Reflect on a session now, or look at the queue of reflections."`

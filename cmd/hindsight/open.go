@@ -10,11 +10,8 @@ import (
 	"os"
 	"time"
 
-	"hindsight/inject"
-	"hindsight/proxy/admin"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
-	"hindsight/store/index"
 )
 
 // ownerClient is a client of the process that holds a data directory. The error
@@ -52,57 +49,21 @@ func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {
 			next:  "Start `hindsight serve`, or name its directory (--data-dir) or its address (--admin).",
 		}
 	}
-	st, err := badgerdb.New(directoryOf(cfg))
+	h, err := holdDirectory(ctx, cfg, false)
 	if err != nil {
-		return nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
+		return nil, unusable(dir, err)
 	}
-	// The store's life is the command's, not the call's: an interrupt must not
-	// close it under a write.
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ran := make(chan error, 1)
-	go func() { ran <- st.Run(running) }()
-	shut := func() error { stop(); return <-ran }
-	if err := st.Ready(ctx); err != nil {
-		return nil, errors.Join(unusable(dir, err), shut())
-	}
-	rules, err := clientRules(cfg)
-	if err != nil {
-		return nil, errors.Join(err, shut())
-	}
-	vec, err := newVectors(cfg, st, nil, nil, nil)
-	if err != nil {
-		return nil, errors.Join(err, shut())
-	}
-	meaning := vec.during(running)
-	idx := index.New(vec.index(st, nil, nil), st)
-	engine, err := inject.New(inject.Config{Ranking: inject.Ranking(cfg.Inject.Ranking), Embedder: meaning.embedder()}, idx, st, st, nil, nil)
-	if err != nil {
-		idx.Close()
-		return nil, errors.Join(err, shut())
-	}
-	var preview admin.Previewer // nil: nowhere to ask
-	if runner, err := newRunner(cfg, st, nobodys{}, nil, nil, nil); err == nil {
-		preview = previewer{runner}
-	}
-	handler := admin.New(admin.Config{
-		Store: st, Searcher: engine, Closer: enqueuer{st}, Naming: naming{st, rules}, Embedding: meaning.embedding(), Token: "of no use: nothing but the owner's socket leads here",
-		Previewer: preview,
-		Ready:     func() (bool, string, string) { return false, "on", "" },
-		Tenant:    cfg.Identity.tenantName(), User: func(context.Context) string { return cfg.Identity.userName() },
-		Zone: cfg.Zone, Shares: sharesOf(cfg.Grants),
-	}).OwnerHandler()
-	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	srv := &http.Server{Handler: h.handler, ReadHeaderTimeout: 5 * time.Second}
 	if l, err := badgerdb.ListenOwner(dir); err == nil { // without it others wait for us to end
 		go func() { _ = srv.Serve(l) }() // until Shutdown
 	}
 	return &client{
-		http: &http.Client{Transport: local{handler}}, base: "http://" + store.Product, where: dir,
+		http: &http.Client{Transport: local{h.handler}}, base: "http://" + store.Product, where: dir,
 		close: func() error {
-			late, cancel := context.WithTimeout(running, 5*time.Second)
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
 			err := srv.Shutdown(late)
-			idx.Close()
-			return errors.Join(err, shut())
+			return errors.Join(err, h.close())
 		},
 	}, nil
 }

@@ -91,7 +91,7 @@ type settings struct {
 	Holdout          setting `name:"inject-holdout" key:"inject.holdout" def:"0" group:"injection" placeholder:"SHARE" help:"Share of the sessions that get no memories, so that memories stats can compare; 0: none."`
 	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models, by a pattern over their names."`
 
-	MCPNames  setting `name:"mcp-names" key:"mcp.names" group:"other" placeholder:"JSON" help:"Other names for the MCP tools."`
+	MCPNames  setting `name:"mcp-names" key:"mcp.names" def:"memory" group:"other" placeholder:"WORD" help:"Names of the MCP tools: memory (memory_write …), store (store_memory …) or both."`
 	TZ        setting `name:"tz" key:"tz" group:"other" placeholder:"ZONE" help:"Time zone of users who send none."`
 	LogLevel  setting `name:"log-level" key:"log.level" def:"info" group:"other" placeholder:"WORD" help:"debug, info, warn or error."`
 	LogFormat setting `name:"log-format" key:"log.format" def:"text" group:"other" placeholder:"WORD" help:"text or json."`

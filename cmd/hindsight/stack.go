@@ -20,6 +20,7 @@ import (
 	"hindsight/proxy"
 	"hindsight/proxy/admin"
 	"hindsight/proxy/admin/console"
+	"hindsight/proxy/mcpserver"
 	"hindsight/proxy/session"
 	hreflect "hindsight/reflect"
 	"hindsight/store"
@@ -44,6 +45,7 @@ type stack struct {
 	sweeper *hreflect.Sweeper
 	api     *admin.API
 	console *console.Console
+	mcp     *mcpserver.Server
 	metrics http.Handler
 
 	listeners struct{ proxy, admin, metrics net.Listener }
@@ -100,6 +102,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	cfg := s.cfg
 	dir := directoryOf(cfg)
 	dir.Free, dir.Now, dir.Log, dir.Reg = cfg.Store.Free, cfg.Now, s.log, reg
+	dir.Ask = func(ctx context.Context) bool { return askToYield(ctx, cfg.Store.Dir) }
 	if s.store, err = badgerdb.New(dir); err != nil {
 		return err
 	}
@@ -136,9 +139,14 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)
 	door := console.NewDoor(s.consoleURL, cfg.Now)
+	if s.mcp, err = newMCP(cfg, local{late(func() http.Handler { return s.api.OwnerHandler() })}, s.log); err != nil {
+		return err
+	}
+	callers := mcpCallers{cfg, s.tracker.NamelessUser}
 	s.api = admin.New(admin.Config{
 		Store: s.shared.manages(managed{journal, s.runner.Heard, s.runner.Wake}), Searcher: s.shared.searches(engine), Closer: closer{s}, Previewer: previewer{s.runner}, Naming: naming{s.store, rules}, Embedding: s.vectors.embedding(), Ready: s.ready,
-		Life:   life{s.runner, s.sweeper},
+		Life: life{s.runner, s.sweeper},
+		MCP:  s.mcp.Handler(callers.whose), Keys: callers.knows, Learner: s.runner, Feed: s.store,
 		Tenant: cfg.Identity.tenantName(), User: s.tracker.NamelessUser,
 		Token: cfg.Admin.Token, TokenFile: filepath.Join(cfg.Store.Dir, admin.TokenName), Hosts: cfg.Admin.Hosts,
 		Shares:   sharesOf(cfg.Grants),
@@ -165,6 +173,7 @@ func (s *stack) run(ctx context.Context) error {
 	others.Go(func() { s.owner(rest) })
 	others.Go(func() { s.api.Run(rest) })
 	others.Go(func() { s.console.Run(rest) })
+	others.Go(func() { s.mcp.Run(rest) })
 	if s.vectors != nil {
 		others.Go(func() { s.vectors.run(rest) })
 	}

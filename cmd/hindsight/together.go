@@ -57,15 +57,6 @@ func (d decoder) certificate(s *settings, c ListenConfig) {
 	}
 }
 
-// notYet refuses settings that this version would silently not honour.
-func (d decoder) notYet(s *settings) {
-	for _, v := range []setting{s.MCPNames} {
-		if v.given() && v.raw != "" {
-			d.ps.add(v, "isn't supported by this version", "Leave it out.")
-		}
-	}
-}
-
 // alone says whether only programs of this machine can reach the listener, and
 // this machine is not a container, whose loopback other containers may share.
 func alone(listen string, env environ) bool {

@@ -179,7 +179,7 @@ func (s *Store) explain(err error) error {
 		if b, err := os.ReadFile(filepath.Join(s.cfg.Dir, "LOCK")); err == nil {
 			pid = strings.TrimSpace(string(b))
 		}
-		return off("another hindsight owns %s (pid %s): stop it, or set HINDSIGHT_DATA_DIR to a directory of its own", s.cfg.Dir, pid)
+		return &store.Off{Held: true, Reason: fmt.Sprintf("another hindsight owns %s (pid %s): stop it, or set HINDSIGHT_DATA_DIR to a directory of its own", s.cfg.Dir, pid)}
 	case strings.Contains(msg, "external magic"):
 		return off("%s belongs to another program: set HINDSIGHT_DATA_DIR to another directory", s.cfg.Dir)
 	case strings.Contains(msg, "unsupported version"):

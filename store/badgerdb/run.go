@@ -19,6 +19,9 @@ func (s *Store) Run(ctx context.Context) error {
 	wait := min(s.cfg.Retry, 250*time.Millisecond)
 	for {
 		err := s.open()
+		for s.cfg.Ask != nil && heldByAnother(err) && s.cfg.Ask(ctx) {
+			err = s.open() // at once, before a third one comes
+		}
 		if err != nil {
 			s.setOff(reasonOf(err)) // before anybody who waits for the outcome asks
 		}
@@ -54,6 +57,12 @@ func (s *Store) Ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// heldByAnother says that another process has the directory open.
+func heldByAnother(err error) bool {
+	var o *store.Off
+	return errors.As(err, &o) && o.Held
 }
 
 func reasonOf(err error) string {

@@ -18,6 +18,7 @@
 package badgerdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,10 @@ type Config struct {
 	Share bool
 	// QueueBytes bounds what waits for the writer; default 64 MiB.
 	QueueBytes int64
+
+	// Ask asks the process that holds the directory to give it up, and says
+	// whether it has; nil: nobody is asked.
+	Ask func(ctx context.Context) bool
 
 	Log *slog.Logger          // nil: discard
 	Reg prometheus.Registerer // nil: no metrics
