@@ -13,6 +13,7 @@ import (
 
 	"hindsight/proxy/admin"
 	"hindsight/proxy/mcpserver"
+	"hindsight/proxy/session"
 	"hindsight/reflect/extract"
 	"hindsight/store"
 )
@@ -64,6 +65,9 @@ func (c mcpCallers) key(token string) (AuthKey, bool) {
 func (c mcpCallers) whose(r *http.Request) (mcpserver.Grant, error) {
 	if k, ok := c.key(admin.Bearer(r)); ok {
 		return c.ofKey(k)
+	}
+	if id := c.cfg.Identity; c.cfg.Auth.Mode == session.Keys { // nobody is implied where callers have keys
+		return grantOf(c.cfg, id.Tenant, id.User)
 	}
 	return grantOf(c.cfg, c.cfg.Identity.tenantName(), c.user(r.Context()))
 }
