@@ -39,6 +39,9 @@ func (v *visit) ago(t time.Time) string {
 			if unit.key == "ago.days" && n > 30 {
 				return t.In(v.c.cfg.Zone).Format("2006-01-02")
 			}
+			if unit.key == "ago.days" && n == 1 {
+				return v.t("ago.day")
+			}
 			return v.t(unit.key, n)
 		}
 	}
