@@ -11,8 +11,14 @@ import (
 
 // BenchmarkFinish is what handing over a 2 KB exchange costs the proxy; the
 // metric exchanges/s is how many reach the disk, Flush included.
-func BenchmarkFinish(b *testing.B) {
-	s := open(b, Config{Linger: 100 * time.Millisecond, QueueBytes: 1 << 40})
+func BenchmarkFinish(b *testing.B) { finish(b, false) }
+
+// BenchmarkFinishShared is the same in a fleet's directory, without anybody who
+// delivers.
+func BenchmarkFinishShared(b *testing.B) { finish(b, true) }
+
+func finish(b *testing.B, share bool) {
+	s := open(b, Config{Linger: 100 * time.Millisecond, QueueBytes: 1 << 40, Share: share})
 	text := strings.Repeat("some words of a question and its answer ", 50)
 	var xs []*store.Exchange
 	now := time.Now()

@@ -381,8 +381,22 @@ func TestTheIndexAndVectorsFollowWhatIsTakenIn(t *testing.T) {
 	// Another text has no vector yet, and not the old one.
 	must[store.Memory](t)(a.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Text = "coffee"; return nil }))
 	cloud.settle(all...)
-	if have, _, err := b.CountVectors(t.Context()); err != nil || have != 0 {
-		t.Errorf("%d vectors of other words, %v", have, err)
+	vectors := func() int {
+		have, _, err := b.CountVectors(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return have
+	}
+	if n := vectors(); n != 0 {
+		t.Errorf("%d vectors of other words", n)
+	}
+	// Nor does an older form bring it back.
+	if err := b.AbsorbMemories(t.Context(), []store.SharedMemory{{Memory: m, Vector: []float32{0.6, 0.8}}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := vectors(); n != 0 {
+		t.Errorf("an older form brings %d vectors", n)
 	}
 }
 
@@ -892,5 +906,47 @@ func TestAnErasedSentenceLeavesEveryCopyOfOtherMemories(t *testing.T) {
 		if is.Importance < 0.85 || len(is.Evidence) != 1 {
 			t.Errorf("sidecar %d: %+v", i, is)
 		}
+	}
+}
+
+func TestWhatIsFurtherHereIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := sidecars(t, 1, c)[0]
+	cloud := newCloud(t)
+	old := put(t, s.Store, written("tea"))
+	x := said(ann, "s", "x", "hi", c.now())
+	before := sharedExchange(x, false)
+	s.Finish(x)
+	flush(t, s.Store)
+	c.add(time.Second)
+	must[store.Memory](t)(s.EditMemory(t.Context(), old.ID, func(m *store.Memory) error { m.Text = "coffee"; return nil }))
+	reflectSession(t, s.Store, "s")
+	cloud.deliver(s.Store)
+	if err := s.AbsorbMemories(t.Context(), []store.SharedMemory{{Memory: old}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AbsorbRecords(t.Context(), []store.SharedRecord{before}); err != nil {
+		t.Fatal(err)
+	}
+	list := must[[]store.Shipment](t)(s.Outbox(t.Context(), 10))
+	if got := kindsOf(list); got != "memory coffee, exchange" || !list[1].Record.Reflected {
+		t.Errorf("older forms came, and %q is delivered", got)
+	}
+}
+
+func TestWhatAnInterruptedErasureLeftIsNotDelivered(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := sidecars(t, 1, c)[0]
+	put(t, s.Store, written("tea"))
+	c.add(time.Second)
+	at := s.h.at("acme", ann.Scope())
+	if err := s.change(func(t *tx) error { return t.put(join(famErased, at[:]), c.now(), 0, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	s.mirror(func(st *state) { st.erased[at] = c.now() })
+	if got := kindsOf(must[[]store.Shipment](t)(s.Outbox(t.Context(), 10))); got != "" {
+		t.Errorf("delivered: %s", got)
 	}
 }
