@@ -36,6 +36,7 @@ type Config struct {
 	Now           func() time.Time // nil: time.Now
 	Sample        time.Duration    // between two samples of the console's charts; 0: its own
 	Log           LogConfig
+	Traces        bool            // whether OpenTelemetry spans are exported
 	Effective     []admin.Setting // all of it for people, without secrets
 }
 
@@ -285,8 +286,9 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 		},
 		MCPNames: d.word(s.MCPNames, mcpserver.NamesMemory, mcpserver.NamesStore, mcpserver.NamesBoth),
 
-		Zone: d.zone(s.TZ, env),
-		Log:  LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},
+		Zone:   d.zone(s.TZ, env),
+		Log:    LogConfig{Level: d.level(s.LogLevel), Format: d.word(s.LogFormat, "text", "json")},
+		Traces: d.word(s.Traces, "off", "otlp") == "otlp",
 	}
 	if c.Upstream.Anthropic == nil {
 		c.Upstream.Anthropic = c.Upstream.Base

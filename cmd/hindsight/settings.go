@@ -94,6 +94,7 @@ type settings struct {
 	MCPNames  setting `name:"mcp-names" key:"mcp.names" def:"memory" group:"other" placeholder:"WORD" help:"Names of the MCP tools: memory (memory_write …), store (store_memory …) or both."`
 	TZ        setting `name:"tz" key:"tz" group:"other" placeholder:"ZONE" help:"Time zone of users who send none."`
 	LogLevel  setting `name:"log-level" key:"log.level" def:"info" group:"other" placeholder:"WORD" help:"debug, info, warn or error."`
+	Traces    setting `name:"traces" key:"traces" def:"off" group:"other" placeholder:"WORD" help:"OpenTelemetry traces: off, or otlp: to OTEL_EXPORTER_OTLP_ENDPOINT."`
 	LogFormat setting `name:"log-format" key:"log.format" def:"text" group:"other" placeholder:"WORD" help:"text or json."`
 }
 

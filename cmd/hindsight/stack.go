@@ -47,6 +47,7 @@ type stack struct {
 	console *console.Console
 	mcp     *mcpserver.Server
 	metrics http.Handler
+	traces  *traces // nil: off
 
 	listeners struct{ proxy, admin, metrics net.Listener }
 
@@ -80,6 +81,7 @@ func startStack(ctx context.Context, cfg Config) (*stack, error) {
 	go func() {
 		defer close(s.ended)
 		s.err = s.run(ctx)
+		s.traces.close()
 		s.index.Close()
 		stopStore()
 		s.err = errors.Join(s.err, <-stored)
@@ -100,6 +102,9 @@ func (s *stack) strict(ctx context.Context) error {
 // build makes the parts and joins them.
 func (s *stack) build(reg *prometheus.Registry) (err error) {
 	cfg := s.cfg
+	if s.traces, err = newTraces(cfg.Traces, s.log); err != nil {
+		return err
+	}
 	dir := directoryOf(cfg)
 	dir.Free, dir.Now, dir.Log, dir.Reg = cfg.Store.Free, cfg.Now, s.log, reg
 	dir.Ask = func(ctx context.Context) bool { return askToYield(ctx, cfg.Store.Dir) }
@@ -129,12 +134,12 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.tracker, err = newTracker(cfg, rules, s.store, s.shared.others(engine.Renew), s.log, reg); err != nil {
 		return err
 	}
-	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, tickOf(cfg), s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.log, reg); err != nil {
+	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, tickOf(cfg), s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.traces, s.log, reg); err != nil {
 		return err
 	}
 	journal := counted{s.store, s.runner.Sent}
 	s.records = newEnded(journal, s.runner.Heard)
-	if s.proxy, err = newProxy(cfg, proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records, Limits: s.runner}, s.memoryState, s.log, reg); err != nil {
+	if s.proxy, err = newProxy(cfg, s.traces.memory(proxy.Memory{Tracker: s.tracker, Planner: engine, Recorder: s.records, Limits: s.runner}), s.memoryState, s.log, reg); err != nil {
 		return err
 	}
 	s.sweeper = hreflect.NewSweeper(hreflect.SweepConfig{Forgetting: cfg.Forget, Gather: s.runner.Gather, Now: cfg.Now, Log: s.log, Reg: reg}, s.store)

@@ -78,7 +78,7 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, others sessi
 // tickOf is the time between two looks for sessions that are due.
 func tickOf(cfg Config) time.Duration { return min(5*time.Second, cfg.Session.Idle/2) }
 
-func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
+func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, tr *traces, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
 		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
@@ -95,7 +95,7 @@ func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near h
 	if cfg.Reflect.Key != "" {
 		rc.Key = cfg.Reflect.Key
 	}
-	return hreflect.New(rc, st, creds, llm.New(llm.Config{Log: log}))
+	return hreflect.New(rc, st, creds, tr.model(llm.New(llm.Config{Log: log})))
 }
 
 // addressOf is a URL as a string, empty where there is none.
