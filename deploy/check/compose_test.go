@@ -258,8 +258,15 @@ func TestComposePrepares(t *testing.T) {
 }
 
 // TestComposeEnvironmentServes starts the binary with the environment and the
-// files of the service without Weaviate.
+// files of each service that is Hindsight. Weaviate isn't there, whatever compose
+// has promised: requests can be forwarded all the same.
 func TestComposeEnvironmentServes(t *testing.T) {
+	for service, memory := range map[string]string{"embedded": `"memory":"on"`, "hindsight": `"memory":"degraded"`} {
+		t.Run(service, func(t *testing.T) { composeServes(t, service, memory) })
+	}
+}
+
+func composeServes(t *testing.T, service, memory string) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "identity.key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
@@ -275,8 +282,11 @@ func TestComposeEnvironmentServes(t *testing.T) {
 		"HINDSIGHT_DATA_DIR": filepath.Join(dir, "data"), "HINDSIGHT_CONFIG": config, "HINDSIGHT_IDENTITY_KEY_FILE": key,
 		"LLM_API_BASE": scripted(t),
 	}
+	if service == "hindsight" {
+		here["VECTOR_DB_URL"] = "http://127.0.0.1:1"
+	}
 	cmd := exec.Command(binary(t), "serve")
-	for name, v := range mustCompose(t, "embedded").Services["embedded"].Environment {
+	for name, v := range mustCompose(t, "embedded").Services[service].Environment {
 		value, replaced := here[name]
 		if !replaced && v != nil {
 			value = *v
@@ -288,11 +298,12 @@ func TestComposeEnvironmentServes(t *testing.T) {
 		t.Errorf("compose doesn't set %v", here)
 	}
 	p := start(t, cmd)
-	until(t, "memory is on", func() bool {
+	until(t, memory, func() bool {
 		_, body := get(t, "http://"+at+"/hindsight/readyz")
-		return strings.Contains(string(body), `"memory":"on"`)
+		return strings.Contains(string(body), memory) && strings.Contains(string(body), `"ready":true`)
 	})
-	if !strings.Contains(p.output(), `tenant default`) {
-		t.Errorf("it says:\n%s", p.output())
+	until(t, "its greeting", func() bool { return strings.Contains(p.output(), `tenant default`) })
+	if code, body := get(t, "http://"+at+"/v1/models"); code != 200 {
+		t.Errorf("forwarding: %d %s", code, body)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,20 +25,33 @@ import (
 
 const rulesFile = "deploy/prometheus/rules/hindsight.yml"
 
-// exported are the metrics of a real server that has had some traffic, and each
-// one's labels.
+// exported are the metrics of two real servers that have had some traffic, and
+// each one's labels: one keeps its memories itself, the other's Weaviate is away.
 func exported(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	key := filepath.Join(t.TempDir(), "identity.key")
+	if err := os.WriteFile(key, bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := exportedBy(t, []string{"hindsight_reflect_memories_total", "hindsight_reflect_verdicts_total", "hindsight_prefix_total", "hindsight_reflect_dropped_total"})
+	maps.Copy(out, exportedBy(t, []string{"hindsight_fleet_recalls_total"}, "VECTOR_DB_URL=http://127.0.0.1:1", "HINDSIGHT_IDENTITY_KEY_FILE="+key))
+	out["up"] = map[string]bool{"instance": true, "job": true} // Prometheus makes it
+	return out
+}
+
+// exportedBy waits until all of some metrics are there; what has no label yet
+// isn't exported at the start.
+func exportedBy(t *testing.T, wait []string, env ...string) map[string]map[string]bool {
 	t.Helper()
 	proxy, metrics := freeAddress(t), freeAddress(t)
 	cmd := exec.Command(binary(t), "serve")
-	cmd.Env = []string{
-		"LLM_API_BASE=" + scripted(t), "LLM_API_KEY=sk-reflection", "HINDSIGHT_DATA_DIR=" + t.TempDir(), "HINDSIGHT_SESSION_IDLE=1s",
-		"HINDSIGHT_LISTEN=" + proxy, "HINDSIGHT_ADMIN_LISTEN=" + freeAddress(t), "HINDSIGHT_METRICS_LISTEN=" + metrics,
-	}
+	cmd.Env = append(env,
+		"LLM_API_BASE="+scripted(t), "LLM_API_KEY=sk-reflection", "HINDSIGHT_DATA_DIR="+t.TempDir(), "HINDSIGHT_SESSION_IDLE=1s", "HINDSIGHT_TENANT=default", "HINDSIGHT_DEFAULT_USER=ann",
+		"HINDSIGHT_LISTEN="+proxy, "HINDSIGHT_ADMIN_LISTEN="+freeAddress(t), "HINDSIGHT_METRICS_LISTEN="+metrics)
 	p := start(t, cmd)
 	until(t, "ready", func() bool {
 		_, body := get(t, "http://"+proxy+"/hindsight/readyz")
-		return strings.Contains(string(body), `"memory":"on"`)
+		return strings.Contains(string(body), `"ready":true`) && !strings.Contains(string(body), `"memory":"off"`)
 	})
 	chat := func(messages string) string {
 		t.Helper()
@@ -70,14 +85,15 @@ func exported(t *testing.T) map[string]map[string]bool {
 		}
 		return families[name] != nil
 	}
-	until(t, "reflected", func() bool { return scraped("hindsight_reflect_memories_total") })
+	until(t, wait[0], func() bool { return scraped(wait[0]) })
 	// A conversation that gets a note, and carries it on.
 	question := `{"role":"user","content":"Which port does the staging database listen on?"}`
 	chat(question + "," + chat(question) + `,{"role":"user","content":"Thank you, and the user name there?"}`)
 	chat(`{"role":"user","content":"What is the weather on the moon?"}`)
 	chat(`{"role":`)
-	until(t, "judged", func() bool {
-		return scraped("hindsight_reflect_verdicts_total") && families["hindsight_prefix_total"] != nil && families["hindsight_reflect_dropped_total"] != nil
+	until(t, strings.Join(wait, ", "), func() bool {
+		scraped("")
+		return !slices.ContainsFunc(wait, func(name string) bool { return families[name] == nil })
 	})
 	out := map[string]map[string]bool{}
 	for name, f := range families {
@@ -95,7 +111,6 @@ func exported(t *testing.T) map[string]map[string]bool {
 			delete(out, name)
 		}
 	}
-	out["up"] = map[string]bool{"instance": true, "job": true} // Prometheus makes it
 	return out
 }
 
