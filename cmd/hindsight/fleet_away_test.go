@@ -136,3 +136,39 @@ func TestFleetForgets(t *testing.T) {
 		}
 	}
 }
+
+// A sidecar with another identity key would name the same people by other hashes:
+// its memory is off and says which two keys there are. It forwards all the same.
+func TestFleetRefusesAnotherIdentityKey(t *testing.T) {
+	c := newCrew(t, 1)
+	c.settled(0)
+	w := newWorld(t, append(c.env(8), "MEMORY=off")...)
+	c.members = append(c.members, w)
+	var reason string
+	w.until("memory is off", func() (off bool) {
+		var memory string
+		memory, reason = c.ready(1)
+		return memory == "off" && reason != "starting"
+	})
+	if !strings.Contains(reason, "fingerprint") || !strings.Contains(reason, "HINDSIGHT_IDENTITY_KEY_FILE") {
+		t.Errorf("readyz gives the reason %q", reason)
+	}
+	if r := w.send(question("ann", "Hello."), "Hindsight-User: ann"); r.status != http.StatusOK || r.memory() != "off;reason=store" {
+		t.Errorf("a request: %d %s", r.status, r.memory())
+	}
+	if status, _ := w.tryAdmin(http.MethodGet, "/api/v1/memories?scope=user:ann", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("the management API answers %d, want 503", status)
+	}
+}
+
+// What a sidecar hasn't reflected when it stops, another does.
+func TestFleetTakesOverOpenSessions(t *testing.T) {
+	c := newCrew(t, 2, "HINDSIGHT_SESSION_IDLE=4s")
+	a, b := c.members[0], c.members[1]
+	b.send(question("bob", "Hello."), "Hindsight-User: bob") // it works for the tenant
+	a.conversation("Hindsight-User: ann").say("Hello. My project is zeta-nine.")
+	a.stop()
+	b.until("the other has learned it", func() bool {
+		return slices.Contains(active(b.memories("ann")), "The user's project is zeta-nine.")
+	})
+}

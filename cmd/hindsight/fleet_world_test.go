@@ -32,14 +32,7 @@ func newCrew(t *testing.T, n int, env ...string) *crew {
 func newCrewOn(t *testing.T, server *weaviatetest.Server, n int, env ...string) *crew {
 	t.Helper()
 	c := &crew{t: t, server: server}
-	key := filepath.Join(t.TempDir(), "identity.key")
-	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 31))+"07\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env = append([]string{
-		"VECTOR_DB_URL=" + c.server.URL, "HINDSIGHT_WEAVIATE_GRPC=" + c.server.GRPC, "MEMORY_COLLECTION=agent_memory",
-		"HINDSIGHT_IDENTITY_KEY_FILE=" + key, "HINDSIGHT_TENANT=acme",
-	}, env...)
+	env = append(c.env(7), env...)
 	for i := range n {
 		more := env
 		if i > 0 {
@@ -48,6 +41,20 @@ func newCrewOn(t *testing.T, server *weaviatetest.Server, n int, env ...string) 
 		c.members = append(c.members, newWorld(t, more...))
 	}
 	return c
+}
+
+// env is what makes a sidecar one of the crew's, with an identity key that ends in
+// a byte.
+func (c *crew) env(end byte) []string {
+	c.t.Helper()
+	key := filepath.Join(c.t.TempDir(), "identity.key")
+	if err := os.WriteFile(key, []byte(hex.EncodeToString(append(make([]byte, 31), end))+"\n"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return []string{
+		"VECTOR_DB_URL=" + c.server.URL, "HINDSIGHT_WEAVIATE_GRPC=" + c.server.GRPC, "MEMORY_COLLECTION=agent_memory",
+		"HINDSIGHT_IDENTITY_KEY_FILE=" + key, "HINDSIGHT_TENANT=acme",
+	}
 }
 
 // say sends a conversation's next turn to a member.

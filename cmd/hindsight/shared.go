@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -16,6 +17,7 @@ import (
 	"hindsight/proxy/session"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
+	"hindsight/store/embedding"
 	"hindsight/store/fleet"
 	"hindsight/store/weaviatedb"
 )
@@ -90,6 +92,73 @@ func (s *shared) off() string {
 		return "the shared memory is away, and what is held here stands in for it: " + reason
 	}
 	return ""
+}
+
+// foreign is why the shared memory is another's, empty where it isn't. Then memory
+// is off: what this sidecar did alone could never be joined with it.
+func (s *shared) foreign() string {
+	if s == nil {
+		return ""
+	}
+	return s.db.Foreign()
+}
+
+// identities is what the tracker reads and writes, as long as the shared memory
+// isn't another's.
+func (s *shared) identities(st *badgerdb.Store) session.Store {
+	if s == nil {
+		return st
+	}
+	return ours{st, s}
+}
+
+type ours struct {
+	*badgerdb.Store
+	shared *shared
+}
+
+// Key implements session.Identities.
+func (o ours) Key() (store.IdentityKey, error) {
+	if reason := o.shared.foreign(); reason != "" {
+		return store.IdentityKey{}, &store.Off{Reason: reason}
+	}
+	return o.Store.Key()
+}
+
+// vectorStore keeps the vectors of the model in use.
+func (s *shared) vectorStore(st *badgerdb.Store) embedding.Store {
+	if s == nil {
+		return st
+	}
+	return oneModel{st, s.db}
+}
+
+// oneModel compares the embedding model with the fleet's before it is used.
+type oneModel struct {
+	*badgerdb.Store
+	db *weaviatedb.DB
+}
+
+// modelWaits is how long the model waits for the shared memory to say which one
+// it has; without its word the directory's own has to do.
+const modelWaits = 5 * time.Second
+
+// UseVectors implements embedding.Store.
+func (o oneModel) UseVectors(ctx context.Context, m store.EmbeddingModel, renew bool) error {
+	for end := time.Now().Add(modelWaits); time.Now().Before(end); {
+		if on, _ := o.db.State(); on {
+			if err := o.db.Model(ctx, m); err != nil {
+				return fmt.Errorf("compare with the fleet's model: %w", err)
+			}
+			break
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return o.Store.UseVectors(ctx, m, renew)
 }
 
 // name is the backend in serve's last line.

@@ -20,7 +20,7 @@ func (s *shared) manages(m managed) admin.Store {
 	if s == nil {
 		return m
 	}
-	return everybodys{m, s.fleet}
+	return everybodys{m, s}
 }
 
 // searches is the same for searching.
@@ -68,17 +68,24 @@ func (t *telling) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 // everybodys refreshes what a call looks at before it does.
 type everybodys struct {
 	managed
-	fleet *fleet.Fleet
+	shared *shared
 }
 
 var _ admin.Store = everybodys{}
 
-func (e everybodys) refresh(ctx context.Context, tenant string, scopes ...store.Scope) bool {
-	ok := e.fleet.Refresh(ctx, tenant, scopes...)
-	if l, is := ctx.Value(lackKey{}).(*lack); is && !ok {
+func (e everybodys) refresh(ctx context.Context, tenant string, scopes ...store.Scope) {
+	fresh := e.shared.fleet.Refresh(ctx, tenant, scopes...)
+	if l, ok := ctx.Value(lackKey{}).(*lack); ok && !fresh {
 		l.is = true
 	}
-	return ok
+}
+
+// State implements admin.Store.
+func (e everybodys) State() (on bool, reason string) {
+	if reason := e.shared.foreign(); reason != "" {
+		return false, reason
+	}
+	return e.managed.State()
 }
 
 // near brings a memory here as the fleet has it. Whose it is isn't known where it

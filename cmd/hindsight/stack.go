@@ -115,7 +115,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 		return err
 	}
 	var engine *inject.Engine
-	if s.vectors, err = newVectors(cfg, s.store, func(ctx context.Context) error { return engine.Warm(ctx) }, s.log, reg); err != nil {
+	if s.vectors, err = newVectors(cfg, s.shared.vectorStore(s.store), func(ctx context.Context) error { return engine.Warm(ctx) }, s.log, reg); err != nil {
 		return err
 	}
 	s.index = index.New(s.vectors.index(s.store, s.log, reg), s.store)
@@ -131,7 +131,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.tracker, err = newTracker(cfg, rules, s.store, s.shared.others(engine.Renew), s.log, reg); err != nil {
+	if s.tracker, err = newTracker(cfg, rules, s.shared.identities(s.store), s.shared.others(engine.Renew), s.log, reg); err != nil {
 		return err
 	}
 	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, tickOf(cfg), s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.traces, s.log, reg); err != nil {
@@ -276,6 +276,8 @@ func (s *stack) memoryState() (state, reason string) {
 	switch {
 	case !on:
 		return "off", reason
+	case s.shared.foreign() != "":
+		return "off", s.shared.foreign()
 	case reason != "":
 		return "degraded", reason
 	}

@@ -28,7 +28,7 @@ type vectors struct {
 
 // newVectors builds the configured embedder. ready, where set, is called before
 // vectors are used.
-func newVectors(cfg Config, st *badgerdb.Store, ready func(context.Context) error, log *slog.Logger, reg prometheus.Registerer) (*vectors, error) {
+func newVectors(cfg Config, st embedding.Store, ready func(context.Context) error, log *slog.Logger, reg prometheus.Registerer) (*vectors, error) {
 	m, err := newModel(cfg)
 	if m == nil || err != nil {
 		return nil, err

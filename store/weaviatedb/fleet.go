@@ -18,6 +18,24 @@ const (
 	metaModel    = store.RecordKind("model")
 )
 
+// errForeign is the error of a collection that isn't this fleet's: of another form
+// or under another identity key. Waiting doesn't mend it.
+type errForeign struct{ reason string }
+
+func (e *errForeign) Error() string { return e.reason }
+
+func foreign(format string, args ...any) error {
+	return &errForeign{fmt.Sprintf(format, args...)}
+}
+
+// Foreign says why the collection can't be this fleet's; empty while nothing is
+// wrong with it, or nobody knows yet.
+func (d *DB) Foreign() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.strange
+}
+
 // Fingerprint tells identity keys apart and says nothing about them.
 func (d *DB) Fingerprint() string { return d.cfg.Key.Hash("fingerprint", "identity").String() }
 
@@ -37,7 +55,7 @@ func (d *DB) sameFleet(ctx context.Context) error {
 		return err
 	}
 	if theirs != mine {
-		return fmt.Errorf("collection %s belongs to the identity key with fingerprint %s, the configured one has %s: set HINDSIGHT_IDENTITY_KEY_FILE to the fleet's key", d.memories(), theirs, mine)
+		return foreign("collection %s belongs to the identity key with fingerprint %s, the configured one has %s: set HINDSIGHT_IDENTITY_KEY_FILE to the fleet's key", d.memories(), theirs, mine)
 	}
 	return nil
 }

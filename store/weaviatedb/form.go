@@ -142,7 +142,7 @@ func (d *DB) ensure(ctx context.Context, client *weaviate.Client, want *models.C
 		return fmt.Errorf("read collection %s: %w", want.Class, plain(err))
 	}
 	if diff := differs(have, want); len(diff) > 0 {
-		return fmt.Errorf("collection %s has another form: %s; name another MEMORY_COLLECTION, or move its data (docs/weaviate.md)", want.Class, strings.Join(diff, "; "))
+		return foreign("collection %s has another form: %s; name another MEMORY_COLLECTION, or move its data (docs/weaviate.md)", want.Class, strings.Join(diff, "; "))
 	}
 	return nil
 }

@@ -54,6 +54,11 @@ func (d *DB) look(ctx context.Context) {
 	if err != nil {
 		reason = err.Error()
 	}
+	if f := (*errForeign)(nil); errors.As(err, &f) || err == nil {
+		d.mu.Lock()
+		d.strange = reason
+		d.mu.Unlock()
+	}
 	if !d.set(reason) {
 		return
 	}

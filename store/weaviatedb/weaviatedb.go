@@ -54,7 +54,10 @@ type DB struct {
 	mu     sync.Mutex // guards what follows
 	client *weaviate.Client
 	off    string // why; empty: on
-	wake   chan struct{}
+	// strange is why the collection isn't this fleet's, as the last look at it that
+	// came off has found.
+	strange string
+	wake    chan struct{}
 }
 
 // New returns a DB that is off until Run has connected. The error lists what is
