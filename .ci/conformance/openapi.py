@@ -88,7 +88,7 @@ def main(schemathesis):
     nowhere = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nowhere)
     threading.Thread(target=nowhere.serve_forever, daemon=True).start()
     with stack(HINDSIGHT_REFLECT_API_BASE=f"http://127.0.0.1:{nowhere.server_port}/v1", HINDSIGHT_LOG_LEVEL="error", HINDSIGHT_REFLECT_MODEL=MODEL, HINDSIGHT_REFLECT_API_KEY="sk-x",
-               HINDSIGHT_EMBEDDER="none", HINDSIGHT_SESSION_PER_HOUR="0", HINDSIGHT_TENANT="default", HINDSIGHT_DEFAULT_USER="local") as s, \
+               HINDSIGHT_EMBEDDER="none", HINDSIGHT_TENANT="default", HINDSIGHT_DEFAULT_USER="local") as s, \
             tempfile.TemporaryDirectory() as folder:
         ids = fill(s)
         failed = run(schemathesis, s, folder, "any", "")

@@ -60,6 +60,7 @@ class Stack:
             "HINDSIGHT_ADMIN_LISTEN": f"127.0.0.1:{admin}",
             "HINDSIGHT_ADMIN_TOKEN": TOKEN,
             "HINDSIGHT_SESSION_IDLE": "1s",
+            "HINDSIGHT_SESSION_PER_HOUR": "0",  # a suite is what the guard against runaways is for
             "HINDSIGHT_LOG_LEVEL": "warn",
         } | self.env
         self.base, self.admin = f"http://127.0.0.1:{port}/v1", f"http://127.0.0.1:{admin}"
