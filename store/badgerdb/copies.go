@@ -144,7 +144,7 @@ func (s *Store) DropCopy(ctx context.Context, tenant string, sc store.Scope) (fr
 		defer s.write.Unlock()
 		name := scopeName{s.tenant(tenant), sc}
 		at := h.at(name.tenant, sc)
-		if s.inUse(h, name, at) {
+		if s.inUse(name, at) {
 			return ErrInUse
 		}
 		txn := h.db.NewTransaction(false)
@@ -185,7 +185,7 @@ func listings(_ *tx, r row) ([][]byte, error) {
 }
 
 // inUse says whether a copy must stay. The caller holds the write lock.
-func (s *Store) inUse(h *handle, name scopeName, at place) bool {
+func (s *Store) inUse(name scopeName, at place) bool {
 	if s.outbox.holds(at) {
 		return true
 	}

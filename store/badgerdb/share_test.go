@@ -568,11 +568,10 @@ func TestASessionThatWasReflectedElsewhereIsNotReflectedAgain(t *testing.T) {
 	c.add(time.Second)
 	b.Finish(said(ann, "s", "late", "late word", c.now()))
 	flush(t, b.Store)
-	j, ok, err := b.Enqueue(t.Context(), ann, "s", store.TriggerIdle)
-	if err != nil || !ok {
+	if _, ok, err := b.Enqueue(t.Context(), ann, "s", store.TriggerIdle); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	j, ok, err = b.Claim(t.Context(), "b", time.Minute)
+	j, ok, err := b.Claim(t.Context(), "b", time.Minute)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
