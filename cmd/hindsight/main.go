@@ -44,6 +44,7 @@ type commands struct {
 	Backup   backupCmd   `cmd:"" help:"Back up the data directory while it is in use, whole or what is new."`
 	Restore  restoreCmd  `cmd:"" help:"Make a data directory of a backup."`
 	Console  consoleCmd  `cmd:"" help:"Print a link that opens the console in a browser, once."`
+	Migrate  migrateCmd  `cmd:"" help:"Move everything between the data directory and Weaviate."`
 	Reembed  reembedCmd  `cmd:"" help:"Embed all memories anew, after another embedder was configured."`
 	Doctor   doctorCmd   `cmd:"" help:"Check everything, and say what to do."`
 	Health   healthCmd   `cmd:"" help:"Ask whether requests can be forwarded, for health checks."`

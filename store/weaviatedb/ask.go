@@ -173,7 +173,7 @@ func (d *DB) counts(ctx context.Context, wheres ...where) ([]int, error) {
 	var q strings.Builder
 	q.WriteString("{Aggregate{")
 	for i, w := range wheres {
-		fmt.Fprintf(&q, "n%d:%s(tenant:%s,where:%s){meta{count}} ", i, w.collection, quoted(w.tenant), graph(w.filter()))
+		fmt.Fprintf(&q, "n%d:%s(%s){meta{count}} ", i, w.collection, w.graph())
 	}
 	q.WriteString("}}")
 	all, err := d.aggregate(ctx, q.String())
@@ -214,6 +214,14 @@ func (d *DB) aggregate(ctx context.Context, query string) (map[string]any, error
 	}
 	all, _ := res.Data["Aggregate"].(map[string]any)
 	return all, nil
+}
+
+// graph are the arguments in GraphQL.
+func (w where) graph() string {
+	if len(w.all) == 0 {
+		return "tenant:" + quoted(w.tenant)
+	}
+	return "tenant:" + quoted(w.tenant) + ",where:" + graph(w.filter())
 }
 
 // graph is a filter in GraphQL. The client's own builder quotes with %q, which

@@ -67,7 +67,7 @@ func newFigureCache() *figureCache {
 // time that is left at most; nil: not known yet. What has grown old is asked for
 // again behind the question.
 func (d *DB) figuresOf(ctx context.Context, of where, docs int) *figures {
-	key := of.tenant + " " + graph(of.filter())
+	key := of.graph()
 	c := d.figures
 	c.mu.Lock()
 	f := c.known[key]
@@ -115,7 +115,7 @@ func (d *DB) figuresOf(ctx context.Context, of where, docs int) *figures {
 
 func (d *DB) askFigures(ctx context.Context, of where, docs int) (*figures, error) {
 	live := of.and(anyOf(propState, []string{string(store.Active)}))
-	head := fmt.Sprintf("%s(tenant:%s,where:%s", live.collection, quoted(live.tenant), graph(live.filter()))
+	head := live.collection + "(" + live.graph()
 	var q strings.Builder
 	q.WriteString("{Aggregate{all:" + head + "){")
 	for _, p := range lengthProps {

@@ -83,6 +83,18 @@ func (d *DB) Model(ctx context.Context, m store.EmbeddingModel) (err error) {
 	return nil
 }
 
+// StoredModel is the model of the collection's vectors, and false where nobody has
+// told one yet.
+func (d *DB) StoredModel(ctx context.Context) (m store.EmbeddingModel, ok bool, err error) {
+	ctx, done, err := d.begin(ctx, "model", d.cfg.Timeout)
+	if err != nil {
+		return m, false, err
+	}
+	defer func() { done(&err) }()
+	ok, err = d.fact(ctx, metaModel, &m)
+	return m, ok, err
+}
+
 func (d *DB) fact(ctx context.Context, kind store.RecordKind, to any) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Timeout)
 	defer cancel()

@@ -11,8 +11,9 @@ import (
 
 // where is what a question to Weaviate is about: a collection, a tenant of it and
 // a filter. Nothing can be searched, counted or deleted without one, and the only
-// makers of one are memoriesOf, recordsOf and meta below, the first two of which
-// put the scopes into the filter. So no question of one scope sees another's.
+// makers of one are memoriesOf, recordsOf, meta and wholeTenant below. The first two
+// put the scopes into the filter, the last serves the move of everything alone. So no
+// question of one scope sees another's.
 type where struct {
 	collection string
 	tenant     string
@@ -59,6 +60,11 @@ func (d *DB) recordsOf(tenant string, q store.RecordQuery) (where, error) {
 		w = w.and(&pb.Filters{Operator: pb.Filters_OPERATOR_EQUAL, Target: on(propReflected), TestValue: &pb.Filters_ValueBoolean{}})
 	}
 	return w, nil
+}
+
+// wholeTenant is all of a tenant of Weaviate, whoever's: for Everything alone.
+func (d *DB) wholeTenant(collection, name string) where {
+	return where{collection: collection, tenant: name}
 }
 
 // meta is what the collection says of itself.
