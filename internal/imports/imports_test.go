@@ -37,7 +37,7 @@ var homes = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"proxy/mcpserver"},
 	"github.com/alecthomas/kong":             {"cmd/hindsight"},
 	"hindsight/store/badgerdb":               {"cmd/hindsight", "internal"},
-	"hindsight/store/weaviatedb":             {"cmd/hindsight", "internal"},
+	"hindsight/store/weaviatedb":             {"cmd/hindsight", "internal", "store/weaviatedb"},
 }
 
 type pkg struct {

@@ -31,20 +31,30 @@ type Sample struct {
 type Lengths [fields]float64
 
 // LengthsOf measures a memory.
-func LengthsOf(m *store.Memory) Lengths {
-	s := newScope([]store.Memory{indexed(m)}, 0)
-	var out Lengths
-	for f, n := range s.docs[0].len {
-		out[f] = float64(n)
+func LengthsOf(m *store.Memory) (out Lengths) {
+	a := new(analyser)
+	add := func(field int, text string) {
+		a.scan(text, func(t Token) {
+			if t.Kind != Part {
+				out[field]++
+			}
+		})
+	}
+	add(own, m.Text)
+	add(own, m.Subject)
+	add(scenario, m.Scenario)
+	for i := range m.Evidence {
+		add(around, seen(&m.Evidence[i]))
 	}
 	return out
 }
 
-// indexed is a memory as one that the index takes, whatever its state.
-func indexed(m *store.Memory) store.Memory {
-	c := *m
-	c.State, c.About = store.Active, ""
-	return c
+// seen is what of a piece of evidence is indexed.
+func seen(e *store.Evidence) string {
+	if e.Context == "" {
+		return e.Quote
+	}
+	return e.Context
 }
 
 // Rank is Search for memories that lie elsewhere: the same scores and the same
@@ -110,12 +120,8 @@ func MemoryTerms(m *store.Memory) []string {
 		out = append(out, PreferenceConcept)
 	}
 	add(m.Scenario)
-	for _, e := range m.Evidence {
-		if e.Context == "" {
-			add(e.Quote)
-		} else {
-			add(e.Context)
-		}
+	for i := range m.Evidence {
+		add(seen(&m.Evidence[i]))
 	}
 	return out
 }

@@ -222,12 +222,8 @@ func (s *scope) put(a *analyser, m store.Memory) {
 	m.Evidence = append([]store.Evidence(nil), m.Evidence...)
 	for i := range m.Evidence {
 		e := &m.Evidence[i]
-		if e.Context == "" {
-			s.post(a, &d, n, around, e.Quote)
-		} else {
-			s.post(a, &d, n, around, e.Context)
-			e.Context = "" // indexed; the store keeps it
-		}
+		s.post(a, &d, n, around, seen(e))
+		e.Context = "" // indexed; the store keeps it
 	}
 	s.join(&d, &m)
 }

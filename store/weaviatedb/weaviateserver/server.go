@@ -1,9 +1,7 @@
-// Package weaviatetest runs a real Weaviate for tests: its own directory, its own
-// ports, and whatever may happen to a server: it stops, is killed, hangs, comes
-// back. The program is the one that HINDSIGHT_TEST_WEAVIATE names; without it a
-// test fails, it is never skipped. Tests that use this package are built with the
-// tag weaviate only; `.ci/run weaviate` builds the program and runs them.
-package weaviatetest
+// Package weaviateserver runs a Weaviate of one's own for tests and benchmarks: its
+// own directory, its own ports, and whatever may happen to a server: it stops, is
+// killed, hangs, comes back.
+package weaviateserver
 
 import (
 	"errors"
@@ -17,52 +15,26 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 )
-
-// Program names the variable that holds the path of the server.
-const Program = "HINDSIGHT_TEST_WEAVIATE"
 
 // Server is one Weaviate. It isn't safe for concurrent use.
 type Server struct {
 	URL  string // http://127.0.0.1:port
 	GRPC string // 127.0.0.1:port
 
-	dir   string
-	extra []string // environment
-	ports [6]int
-	cmd   *exec.Cmd
-	done  chan struct{} // closed when cmd has ended
-}
-
-// New starts a server for a test, ready to be used, and stops it at the test's end.
-// extra are settings of its environment, KEY=value.
-func New(t testing.TB, extra ...string) *Server {
-	t.Helper()
-	s, err := Prepare(t.TempDir(), extra...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		s.Kill()
-		if t.Failed() {
-			t.Logf("weaviate said at last:\n%s", s.Log(2000))
-		}
-	})
-	return s
+	program string
+	dir     string
+	extra   []string // environment
+	ports   [6]int
+	cmd     *exec.Cmd
+	done    chan struct{} // closed when cmd has ended
 }
 
 // Prepare chooses ports for a server over a directory, which may hold another's
-// data, and starts nothing.
-func Prepare(dir string, extra ...string) (*Server, error) {
-	if os.Getenv(Program) == "" {
-		return nil, fmt.Errorf("%s doesn't name Weaviate's server; .ci/run weaviate builds it", Program)
-	}
-	s := &Server{dir: dir, extra: extra}
+// data, and starts nothing. extra are settings of its environment, KEY=value.
+func Prepare(program, dir string, extra ...string) (*Server, error) {
+	s := &Server{program: program, dir: dir, extra: extra}
 	base, err := freePorts(len(s.ports))
 	if err != nil {
 		return nil, err
@@ -137,7 +109,7 @@ func (s *Server) Launch() error {
 	}
 	defer func() { _ = log.Close() }()
 	port := strconv.Itoa
-	s.cmd = exec.Command(os.Getenv(Program), "--host", "127.0.0.1", "--port", port(s.ports[0]), "--scheme", "http") //nolint:gosec,noctx // the test's own server
+	s.cmd = exec.Command(s.program, "--host", "127.0.0.1", "--port", port(s.ports[0]), "--scheme", "http") //nolint:gosec,noctx // the caller's own server
 	s.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir,
 		"PERSISTENCE_DATA_PATH=" + filepath.Join(s.dir, "data"), "DEFAULT_VECTORIZER_MODULE=none", "ENABLE_MODULES=",
