@@ -55,9 +55,13 @@ func (d *DB) sameFleet(ctx context.Context) error {
 		return err
 	}
 	if theirs != mine {
-		return foreign("collection %s belongs to the identity key with fingerprint %s, the configured one has %s: set HINDSIGHT_IDENTITY_KEY_FILE to the fleet's key", d.memories(), theirs, mine)
+		return d.otherFleet(theirs)
 	}
 	return nil
+}
+
+func (d *DB) otherFleet(theirs string) error {
+	return foreign("collection %s belongs to the identity key with fingerprint %s, the configured one has %s: set HINDSIGHT_IDENTITY_KEY_FILE to the fleet's key", d.memories(), theirs, d.Fingerprint())
 }
 
 // Model compares the embedding model in use with that of the collection's

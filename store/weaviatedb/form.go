@@ -141,6 +141,11 @@ func (d *DB) ensure(ctx context.Context, client *weaviate.Client, want *models.C
 	if err != nil {
 		return fmt.Errorf("read collection %s: %w", want.Class, plain(err))
 	}
+	return fits(have, want)
+}
+
+// fits is an error that lists what differs.
+func fits(have, want *models.Class) error {
 	if diff := differs(have, want); len(diff) > 0 {
 		return foreign("collection %s has another form: %s; name another MEMORY_COLLECTION, or move its data (docs/weaviate.md)", want.Class, strings.Join(diff, "; "))
 	}

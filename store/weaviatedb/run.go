@@ -12,6 +12,7 @@ import (
 
 	"github.com/weaviate/weaviate-go-client/v4/weaviate"
 	"github.com/weaviate/weaviate-go-client/v4/weaviate/fault"
+	"github.com/weaviate/weaviate/entities/models"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -72,29 +73,96 @@ func (d *DB) look(ctx context.Context) {
 // Check looks at everything that must hold before the shared memory may be used:
 // the server is reached, is new enough, has the collections in the right form
 // (they are made where they are missing), answers over gRPC, and belongs to the
-// fleet of this identity key. Run calls it; doctor may too.
+// fleet of this identity key. Run calls it.
 func (d *DB) Check(ctx context.Context) error {
-	if err := d.alive(ctx); err != nil {
+	client, _, err := d.reached(ctx)
+	if err != nil {
 		return err
+	}
+	for _, want := range []*models.Class{memoryForm(d.memories(), d.cfg.VectorIndex), stateForm(d.state())} {
+		if err := d.ensure(ctx, client, want); err != nil {
+			return err
+		}
+	}
+	return d.sameFleet(ctx)
+}
+
+// Findings are what a look at the server found.
+type Findings struct {
+	Version string
+	// Missing says that the collections will be made by the first who connects.
+	Missing bool
+	// Tenants of the memories' collection, and how many of them are open: each open
+	// one costs the server about OpenCosts descriptors.
+	Tenants, Open int
+}
+
+// OpenCosts is how many descriptors an open tenant costs the server.
+const OpenCosts = 12
+
+// Look is Check for somebody who only wants to know: it makes and writes nothing.
+func (d *DB) Look(ctx context.Context) (f Findings, err error) {
+	client, version, err := d.reached(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.Version = version
+	for _, want := range []*models.Class{memoryForm(d.memories(), d.cfg.VectorIndex), stateForm(d.state())} {
+		call, cancel := context.WithTimeout(ctx, d.cfg.Timeout)
+		have, err := client.Schema().ClassGetter().WithClassName(want.Class).Do(call)
+		cancel()
+		if refused(err) == http.StatusNotFound {
+			f.Missing = true
+			continue
+		}
+		if err != nil {
+			return f, fmt.Errorf("read collection %s: %w", want.Class, plain(err))
+		}
+		if err := fits(have, want); err != nil {
+			return f, err
+		}
+	}
+	if f.Missing {
+		return f, nil
+	}
+	var theirs string
+	if ok, err := d.fact(ctx, metaIdentity, &theirs); err != nil {
+		return f, err
+	} else if ok && theirs != d.Fingerprint() {
+		return f, d.otherFleet(theirs)
+	}
+	call, cancel := context.WithTimeout(ctx, moving)
+	defer cancel()
+	list, err := client.Schema().TenantsGetter().WithClassName(d.memories()).Do(call)
+	if err != nil {
+		return f, fmt.Errorf("list the tenants of %s: %w", d.memories(), plain(err))
+	}
+	f.Tenants = len(list)
+	for _, t := range list {
+		if t.ActivityStatus == models.TenantActivityStatusHOT || t.ActivityStatus == models.TenantActivityStatusACTIVE {
+			f.Open++
+		}
+	}
+	return f, nil
+}
+
+// reached asks whether the server is there and new enough.
+func (d *DB) reached(ctx context.Context) (*weaviate.Client, string, error) {
+	if err := d.alive(ctx); err != nil {
+		return nil, "", err
 	}
 	client, err := d.connect()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	version, err := d.Version(ctx)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	if tooOld(version) {
-		return fmt.Errorf("Weaviate %s is too old: this needs %d.%d or later", version, leastMajor, leastMinor)
+		return nil, version, fmt.Errorf("Weaviate %s is too old: this needs %d.%d or later", version, leastMajor, leastMinor)
 	}
-	if err := d.ensure(ctx, client, memoryForm(d.memories(), d.cfg.VectorIndex)); err != nil {
-		return err
-	}
-	if err := d.ensure(ctx, client, stateForm(d.state())); err != nil {
-		return err
-	}
-	return d.sameFleet(ctx)
+	return client, version, nil
 }
 
 // alive asks whether the server is ready.
