@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 )
 
@@ -37,4 +40,34 @@ func (a *app) more(cursor string) error {
 		return nil
 	}
 	return a.say("There are more: --cursor %s", cursor)
+}
+
+// fetch makes one call of a management API and reads its answer.
+func fetch(ctx context.Context, method, url, token string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		var p struct {
+			Detail string `json:"detail"`
+		}
+		if json.Unmarshal(raw, &p) == nil && p.Detail != "" {
+			return nil, fmt.Errorf("%s: %s", resp.Status, p.Detail)
+		}
+		return nil, fmt.Errorf("%s %s answered %s", method, url, resp.Status)
+	}
+	return raw, nil
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,7 +20,6 @@ import (
 	"hindsight/proxy/mcpserver"
 	"hindsight/proxy/session"
 	hreflect "hindsight/reflect"
-	"hindsight/store"
 	"hindsight/store/badgerdb"
 	"hindsight/store/index"
 )
@@ -193,81 +189,10 @@ func (s *stack) run(ctx context.Context) error {
 	return err
 }
 
-// serveHTTP serves until ctx ends; calls that are under way get a moment.
-func serveHTTP(ctx context.Context, wg *sync.WaitGroup, ln net.Listener, h http.Handler, log *slog.Logger) {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	wg.Go(func() {
-		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("management listener stopped", "address", ln.Addr().String(), "error", err)
-		}
-	})
-	wg.Go(func() {
-		<-ctx.Done()
-		// Its own time: ctx has ended.
-		late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		if srv.Shutdown(late) != nil {
-			_ = srv.Close() // a call that waits for a reflection
-		}
-	})
-}
-
-// owner serves the owner's socket while the store is open, so that commands on
-// the data directory come here.
-func (s *stack) owner(ctx context.Context) {
-	for {
-		if s.store.Ready(ctx) == nil {
-			break
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return
-		}
-	}
-	ln, err := badgerdb.ListenOwner(s.cfg.Store.Dir)
-	if err != nil {
-		s.log.Warn("commands on the data directory must use the management port", "error", err)
-		return
-	}
-	var wg sync.WaitGroup
-	serveHTTP(ctx, &wg, ln, s.shared.tells(s.api.OwnerHandler()), s.log)
-	wg.Wait()
-}
-
 // wait returns when everything has ended, with what went wrong.
 func (s *stack) wait() error {
 	<-s.ended
 	return s.err
-}
-
-func (s *stack) listen(ctx context.Context) (err error) {
-	var lc net.ListenConfig
-	for _, l := range []struct {
-		name, address string
-		to            *net.Listener
-	}{
-		{"HINDSIGHT_LISTEN", s.cfg.Listen, &s.listeners.proxy},
-		{"HINDSIGHT_ADMIN_LISTEN", s.cfg.Admin.Listen, &s.listeners.admin},
-		{"HINDSIGHT_METRICS_LISTEN", s.cfg.MetricsListen, &s.listeners.metrics},
-	} {
-		if l.address == "" {
-			continue
-		}
-		if *l.to, err = lc.Listen(ctx, "tcp", l.address); err != nil {
-			s.closeListeners()
-			return &failure{wrong: fmt.Sprintf("%s %s can't be listened on: %s", l.name, l.address, cause(err)), next: "Stop what listens there, or choose another port."}
-		}
-	}
-	return nil
-}
-
-func (s *stack) closeListeners() {
-	for _, l := range []io.Closer{s.listeners.proxy, s.listeners.admin, s.listeners.metrics} {
-		if l != nil {
-			_ = l.Close()
-		}
-	}
 }
 
 // memoryState is memory's state in the words of readyz.
@@ -293,116 +218,4 @@ func (s *stack) memoryState() (state, reason string) {
 func (s *stack) ready() (ready bool, memory, reason string) {
 	memory, reason = s.memoryState()
 	return s.proxy.Ready(), memory, reason
-}
-
-// life is what the management API can ask of memories' lives.
-type life struct {
-	*hreflect.Runner
-	*hreflect.Sweeper
-}
-
-var _ admin.Life = life{}
-
-// closer ends sessions for the management API.
-type closer struct{ s *stack }
-
-var _ admin.Closer = closer{}
-
-// Settle waits until every answer that a client has read is on disk.
-func (c closer) Settle(ctx context.Context) error {
-	if err := c.s.tracker.Settle(ctx, ""); err != nil {
-		return fmt.Errorf("wait for the last answers: %w", err)
-	}
-	return c.s.store.Flush(ctx)
-}
-
-// Close ends a session and has it reflected.
-func (c closer) Close(ctx context.Context, id string) (store.Job, error) {
-	c.s.shared.join(ctx, c.s.store, id)
-	job, err := enqueuer{c.s.store}.Close(ctx, id)
-	if err == nil {
-		c.s.runner.Wake()
-	}
-	return job, err
-}
-
-// lent gives reflection the credential with which a session was recorded, as
-// long as the tracker holds it.
-type lent struct {
-	tracker *session.Tracker
-	store   *badgerdb.Store
-}
-
-var _ hreflect.Credentials = lent{}
-
-func (l lent) Credential(id string) (header, value string, ok bool) {
-	c, ok := l.tracker.Credential(id)
-	if !ok {
-		// A session from before our start: its record knows the credential's hash.
-		found, err := l.store.FindSession(context.Background(), id)
-		if err != nil || found.Cred.IsZero() {
-			return "", "", false
-		}
-		if c, ok = l.tracker.CredentialOf(found.Cred); !ok {
-			return "", "", false
-		}
-	}
-	return c.Header, c.Value, true
-}
-
-func (s *stack) proxyURL() string {
-	scheme := "http://"
-	if s.cfg.Listener.CertFile != "" {
-		scheme = "https://"
-	}
-	return scheme + s.listeners.proxy.Addr().String()
-}
-
-func (s *stack) adminURL() string { return "http://" + s.listeners.admin.Addr().String() }
-
-// token is the management API's bearer token.
-func (s *stack) token() string {
-	if s.cfg.Admin.Token != "" {
-		return s.cfg.Admin.Token
-	}
-	t, err := admin.Token(filepath.Join(s.cfg.Store.Dir, admin.TokenName))
-	if err != nil {
-		return "none: " + err.Error()
-	}
-	return t
-}
-
-// admin calls the management API as another process would.
-func (s *stack) admin(ctx context.Context, method, path string) ([]byte, error) {
-	return fetch(ctx, method, s.adminURL()+path, s.token())
-}
-
-// fetch makes one call of a management API and reads its answer.
-func fetch(ctx context.Context, method, url, token string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", err)
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	if resp.StatusCode/100 != 2 {
-		var p struct {
-			Detail string `json:"detail"`
-		}
-		if json.Unmarshal(raw, &p) == nil && p.Detail != "" {
-			return nil, fmt.Errorf("%s: %s", resp.Status, p.Detail)
-		}
-		return nil, fmt.Errorf("%s %s answered %s", method, url, resp.Status)
-	}
-	return raw, nil
 }

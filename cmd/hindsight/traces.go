@@ -42,6 +42,7 @@ func newTraces(on bool, log *slog.Logger) (*traces, error) {
 	if !on {
 		return nil, nil
 	}
+	reportTo(log)
 	exporter, err := otlptracehttp.New(context.Background())
 	if err != nil {
 		return nil, fmt.Errorf("export traces: %w", err)
@@ -56,7 +57,7 @@ func exportTraces(exporter sdktrace.SpanExporter, log *slog.Logger) (*traces, er
 	if err != nil {
 		return nil, fmt.Errorf("name the traces: %w", err)
 	}
-	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(named))
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(&told{SpanExporter: exporter, log: log}), sdktrace.WithResource(named))
 	return &traces{provider: p, tracer: p.Tracer(store.Product), log: log}, nil
 }
 

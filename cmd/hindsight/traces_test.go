@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -62,6 +66,50 @@ func TestTraces(t *testing.T) {
 	for _, private := range []string{"5433", "staging", "sk-test", "local"} {
 		if strings.Contains(string(raw), private) {
 			t.Errorf("the traces hold %q", private)
+		}
+	}
+}
+
+// TestTracesErrors has what goes wrong with traces told in our log, once, without
+// keys and without what the collector answered.
+func TestTracesErrors(t *testing.T) {
+	refuse := true
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if refuse {
+			http.Error(w, "the collector's words", http.StatusForbidden)
+		}
+	}))
+	defer srv.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", srv.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "a-secret-key")
+	var std, ours bytes.Buffer
+	log.SetOutput(&std)
+	defer log.SetOutput(os.Stderr)
+	traces, err := newTraces(true, slog.New(slog.NewTextHandler(&ours, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 4 {
+		refuse = n < 2
+		_, s := traces.tracer.Start(t.Context(), "chat")
+		s.End()
+		if err := traces.provider.ForceFlush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	traces.close()
+	if std.Len() > 0 {
+		t.Errorf("the standard log has %q", &std)
+	}
+	got := ours.String()
+	for _, once := range []string{"level=WARN msg=\"traces are lost", "level=INFO msg=\"traces are taken again", "doing=\"parse headers\""} {
+		if strings.Count(got, once) != 1 {
+			t.Errorf("%q isn't there once:\n%s", once, got)
+		}
+	}
+	for _, private := range []string{"a-secret-key", "collector's words", srv.URL} {
+		if strings.Contains(got, private) {
+			t.Errorf("the log holds %q:\n%s", private, got)
 		}
 	}
 }
