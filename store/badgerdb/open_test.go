@@ -140,8 +140,8 @@ func TestHeldLockNamesTheOwnerAndIsRetried(t *testing.T) {
 	first := open(t, Config{Dir: dir})
 	second := start(t, Config{Dir: dir, Retry: 10 * time.Millisecond})
 	var off *store.Off
-	if err := second.Ready(t.Context()); !errors.As(err, &off) {
-		t.Fatalf("a second owner: %v", err)
+	if err := second.Ready(t.Context()); !errors.As(err, &off) || !off.Held {
+		t.Fatalf("a second owner: %+v", err)
 	}
 	wantIn(t, off.Reason, "another hindsight owns", dir, "pid")
 	first.stop()

@@ -23,7 +23,7 @@ func (s *Store) Run(ctx context.Context) error {
 			err = s.open() // at once, before a third one comes
 		}
 		if err != nil {
-			s.setOff(reasonOf(err)) // before anybody who waits for the outcome asks
+			s.setOff(whyOff(err)) // before anybody who waits for the outcome asks
 		}
 		once.Do(func() { close(s.first) })
 		if err == nil {
@@ -34,15 +34,15 @@ func (s *Store) Run(ctx context.Context) error {
 			err = nil // there was nothing to lose
 		}
 		if ctx.Err() != nil {
-			s.setOff("closed")
+			s.setOff(store.Off{Reason: closed})
 			return err
 		}
-		s.setOff(reasonOf(err))
+		s.setOff(whyOff(err))
 		select {
 		case <-time.After(wait):
 			wait = min(s.cfg.Retry, 2*wait)
 		case <-ctx.Done():
-			s.setOff("closed")
+			s.setOff(store.Off{Reason: closed})
 			return nil
 		}
 	}
@@ -65,22 +65,25 @@ func heldByAnother(err error) bool {
 	return errors.As(err, &o) && o.Held
 }
 
-func reasonOf(err error) string {
+// closed is why a store that has ended is off.
+const closed = "closed"
+
+func whyOff(err error) store.Off {
 	var o *store.Off
 	if errors.As(err, &o) {
-		return o.Reason
+		return *o
 	}
-	return "the data can't be written (" + oneLine(err) + "): look at the disk"
+	return store.Off{Reason: "the data can't be written (" + oneLine(err) + "): look at the disk"}
 }
 
 // setOff notes why the store is closed; the log hears of changes only.
-func (s *Store) setOff(reason string) {
+func (s *Store) setOff(why store.Off) {
 	s.mu.Lock()
 	was := s.off
-	s.off = reason
+	s.off = why
 	s.mu.Unlock()
-	if was != reason && reason != "closed" {
-		s.log.Warn("memory is off", "reason", reason)
+	if was != why && why.Reason != closed {
+		s.log.Warn("memory is off", "reason", why.Reason)
 	}
 }
 
@@ -104,7 +107,7 @@ func (s *Store) open() error {
 	s.h = h
 	s.life.Unlock()
 	s.mu.Lock()
-	s.off, s.low = "", ""
+	s.off, s.low = store.Off{}, ""
 	s.mu.Unlock()
 	s.journal.setOpen(true)
 	s.log.Info("memory is on", "dir", s.cfg.Dir)
@@ -198,11 +201,11 @@ func (s *Store) endBegun(h *handle) error {
 // next opening.
 func (s *Store) close(failed error) error {
 	s.journal.setOpen(false)
-	reason := "closed"
+	why := store.Off{Reason: closed}
 	if failed != nil {
-		reason = reasonOf(failed)
+		why = whyOff(failed)
 	}
-	s.setOff(reason)
+	s.setOff(why)
 	s.life.Lock()
 	h := s.h
 	s.h = nil

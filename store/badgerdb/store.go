@@ -99,8 +99,8 @@ type Store struct {
 	readyDropped map[place]uint64
 
 	mu     sync.RWMutex
-	off    string // why the store is closed
-	low    string // why nothing is recorded although it is open
+	off    store.Off // why the store is closed
+	low    string    // why nothing is recorded although it is open
 	mem    state
 	turned chan struct{} // closed and replaced when a job ends or the store closes
 }
@@ -141,7 +141,7 @@ func New(cfg Config) (*Store, error) {
 		broken:       make(chan error, 1),
 		tidy:         make(chan struct{}, 1),
 		first:        make(chan struct{}),
-		off:          "starting",
+		off:          store.Off{Reason: "starting"},
 		mem:          newState(),
 		aborted:      map[string]struct{}{},
 		readyDropped: map[place]uint64{},
@@ -187,10 +187,18 @@ func setDefaults(cfg *Config) {
 func (s *Store) State() (on bool, reason string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.off != "" {
-		return false, s.off
+	if s.off.Reason != "" {
+		return false, s.off.Reason
 	}
 	return true, s.low
+}
+
+// isOff is the error of a store that is closed.
+func (s *Store) isOff() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	why := s.off
+	return &why
 }
 
 // Key is the identity key of the open store; the error is a *store.Off.
@@ -206,13 +214,11 @@ func (s *Store) Key() (store.IdentityKey, error) {
 // here.
 func (s *Store) with(fn func(*handle) error) error {
 	if !s.life.TryRLock() {
-		_, reason := s.State()
-		return &store.Off{Reason: reason}
+		return s.isOff()
 	}
 	defer s.life.RUnlock()
 	if s.h == nil {
-		_, reason := s.State()
-		return &store.Off{Reason: reason}
+		return s.isOff()
 	}
 	return fn(s.h)
 }
