@@ -3,8 +3,8 @@
 A suite is a list of checks that share one stack and run in order; each that
 fails is shown with its traceback, and the suite ends with a line that counts
 them. `python stack.py COMMAND…` starts a stack for a suite in another language
-and tells it where it is by HINDSIGHT_BASE, HINDSIGHT_ADMIN, HINDSIGHT_TOKEN
-and MODEL_BASE.
+and tells it where it is by HINDSIGHT_BASE, HINDSIGHT_ADMIN, HINDSIGHT_TOKEN,
+MODEL_BASE, HINDSIGHT_BINARY and HINDSIGHT_DATA_DIR.
 """
 
 import contextlib
@@ -206,4 +206,5 @@ if __name__ == "__main__":
         raise SystemExit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, env=dict(
             os.environ, HINDSIGHT_BASE=s.base, HINDSIGHT_ADMIN=s.admin,
             HINDSIGHT_TOKEN=TOKEN, MODEL_BASE=s.model_base,
+            HINDSIGHT_BINARY=str(ROOT / "bin/hindsight"), HINDSIGHT_DATA_DIR=s.folder + "/data",
         )).returncode)
