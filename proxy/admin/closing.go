@@ -28,7 +28,7 @@ type closeInput struct {
 // that the reflection is still to come.
 type Closed struct {
 	State      string          `json:"state" enum:"done,running"`
-	Reflection string          `json:"reflection" doc:"Its id; empty where nothing was new."`
+	Reflection string          `json:"reflection" doc:"Its id; the last one's where nothing was new since, empty where there was none."`
 	Reason     string          `json:"reason,omitempty" doc:"Why it isn't done."`
 	Memories   []store.Memory  `json:"memories" nullable:"false"`
 	Dropped    []store.Dropped `json:"dropped" nullable:"false"`
@@ -55,6 +55,11 @@ func (a *API) closeSession(ctx context.Context, in *closeInput) (*closeOutput, e
 	if err != nil {
 		return nil, a.fail(in.what(), err)
 	}
+	if job.ID == "" { // nothing is new: a close that is asked again gets the same answer
+		if job, err = a.lastReflection(ctx, s.ID); err != nil {
+			return nil, err
+		}
+	}
 	if job.ID == "" {
 		return &closeOutput{Status: http.StatusOK, Body: Closed{State: "done", Memories: []store.Memory{}, Dropped: []store.Dropped{}}}, nil
 	}
@@ -70,6 +75,20 @@ func (a *API) closeSession(ctx context.Context, in *closeInput) (*closeOutput, e
 		}
 	}
 	return a.closed(ctx, job)
+}
+
+// lastReflection is the last one of a session that is done, if there is one.
+func (a *API) lastReflection(ctx context.Context, session string) (store.Job, error) {
+	jobs, err := a.cfg.Store.Jobs(ctx, store.Done)
+	if err != nil {
+		return store.Job{}, a.fail("the queue", err)
+	}
+	for _, j := range jobs {
+		if j.Session == session {
+			return j, nil
+		}
+	}
+	return store.Job{}, nil
 }
 
 // closed is the answer for a job as it stands.

@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,65 @@ func TestPages(t *testing.T) {
 	}
 	if got := strings.Join(seen, ", "); got != "Fact number 4, Fact number 3, Fact number 2, Fact number 1, Fact number 0" {
 		t.Errorf("pages: %s", got)
+	}
+}
+
+// TestPagesWhileOthersWrite walks pages while memories are written, edited and
+// forgotten: what was there before and still is comes once.
+func TestPagesWhileOthersWrite(t *testing.T) {
+	r := newRig(t, alone())
+	const old = 120
+	stays, goes := map[string]int{}, []string{}
+	for i := range old {
+		id := r.must(201, "POST", path, fmt.Sprintf(`{"text":"Old fact number %d","type":"user_fact"}`, i))["id"].(string)
+		if i%3 == 0 {
+			goes = append(goes, id)
+		} else {
+			stays[id] = 0
+		}
+	}
+	steady := slices.Collect(maps.Keys(stays))
+	pages := make(chan struct{})
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		n := 0
+		for range pages { // some of each between two pages, some beside the next
+			for range 2 {
+				m := r.must(201, "POST", path, fmt.Sprintf(`{"text":"New fact number %d","type":"user_fact"}`, n))
+				r.must(200, "PATCH", path+"/"+steady[n%len(steady)], fmt.Sprintf(`{"importance":0.%d}`, n%8+1))
+				if n%2 == 0 {
+					r.must(200, "DELETE", path+"/"+m["id"].(string), "")
+				}
+				if n < len(goes) {
+					r.must(200, "DELETE", fmt.Sprintf("%s/%s?erase=%t", path, goes[n], n%2 == 0), "")
+				}
+				n++
+			}
+		}
+	}()
+	twice := map[string]bool{}
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		out := r.must(200, "GET", path+"?limit=7&cursor="+cursor, "")
+		for _, m := range list(out, "memories") {
+			id := m["id"].(string)
+			if twice[id] {
+				t.Errorf("%s came twice", m["text"])
+			}
+			twice[id] = true
+			if _, ok := stays[id]; ok {
+				stays[id]++
+			}
+		}
+		cursor, _ = out["next_cursor"].(string)
+		pages <- struct{}{}
+	}
+	close(pages)
+	<-written
+	for id, n := range stays {
+		if n != 1 {
+			t.Errorf("%s came %d times", id, n)
+		}
 	}
 }
 

@@ -193,6 +193,9 @@ func (a *API) tenant(ctx context.Context, given, field string) (string, error) {
 	if len(all) == 1 {
 		return all[0], nil
 	}
+	if len(all) == 0 {
+		return "", wrong(http.StatusBadRequest, field, "Name the tenant that it is for, or set HINDSIGHT_TENANT.", "is left out, and nothing is kept of any tenant yet")
+	}
 	return "", wrong(http.StatusBadRequest, field, "Name one of GET /api/v1/tenants, or set HINDSIGHT_TENANT.", "is left out and there are %d tenants", len(all))
 }
 

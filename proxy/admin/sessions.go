@@ -114,7 +114,7 @@ func (a *API) session(ctx context.Context, in SessionPath) (store.Session, error
 	}
 	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
 	if err != nil {
-		return s, a.fail(in.what(), store.ErrNotFound)
+		return s, problem(http.StatusNotFound, "Use Hindsight's own id, or name the tenant of the client's own one (?tenant=).", "%s doesn't exist", in.what())
 	}
 	page, _, err := a.cfg.Store.Sessions(ctx, store.SessionFilter{Tenant: tenant, External: in.ID, Limit: 2})
 	switch {

@@ -23,6 +23,7 @@ type tenantsOutput struct {
 }
 
 func (a *API) listTenants(ctx context.Context, _ *struct{}) (*tenantsOutput, error) {
+	a.settled(ctx)
 	all, err := a.cfg.Store.Tenants(ctx)
 	if err != nil {
 		return nil, a.fail("the tenants", err)
