@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -94,8 +95,8 @@ func TestSessionGoesOnAfterItsReflection(t *testing.T) {
 	if d := cmp.Diff([]string{"The user's badge is B4411.", "The user's name is Ann."}, texts(w.memories("local"))); d != "" {
 		t.Error(d)
 	}
-	// Nothing new: closing asks nobody.
-	if kept, dropped := w.close(first.session()); len(kept)+len(dropped) != 0 || m.asked("") != 2 {
+	// Nothing new: closing asks nobody, and tells what the last one kept.
+	if kept, dropped := w.close(first.session()); len(kept) != 1 || !strings.Contains(kept[0].Text, "B4411") || len(dropped) != 0 || m.asked("") != 2 {
 		t.Errorf("kept %q, %d calls", texts(kept), m.asked(""))
 	}
 }
