@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"time"
 
 	"hindsight/internal/bench"
@@ -78,6 +77,8 @@ func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.stop()
+	b.shown = a.long("proxy", 0)
+	defer b.shown.end()
 	r := &benchReport{Machine: bench.Machine(), Rounds: cmd.Rounds, For: cmd.For.String(), Memories: cmd.Memories, Nginx: b.nginx != ""}
 	if cmd.Full {
 		if err := cmd.memory(ctx, b, r); err != nil {
@@ -92,7 +93,7 @@ func (cmd *benchProxyCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "\r%80s\r", "")
+	b.shown.end()
 	if cmd.Into != "" {
 		if err := r.into(cmd.Into); err != nil {
 			return err
@@ -112,7 +113,7 @@ func (cmd *benchProxyCmd) speed(ctx context.Context, b *benchStack, r *benchRepo
 		return err
 	}
 	loads := cmd.loads()
-	if r.Rows, err = bench.Compare(ctx, targets, loads, cmd.Rounds, os.Stderr); err != nil {
+	if r.Rows, err = bench.Compare(ctx, targets, loads, cmd.Rounds, b.shown.doing); err != nil {
 		return err
 	}
 	records, rivals := map[string]bool{}, map[string]bool{}
@@ -128,7 +129,7 @@ func (cmd *benchProxyCmd) speed(ctx context.Context, b *benchStack, r *benchRepo
 		}
 	}
 	if cmd.Full {
-		if r.Ways, err = bench.Streams(ctx, targets, cmd.Rounds, benchStreams, 100, time.Millisecond, os.Stderr); err != nil {
+		if r.Ways, err = bench.Streams(ctx, targets, cmd.Rounds, benchStreams, 100, time.Millisecond, b.shown.doing); err != nil {
 			return err
 		}
 		for _, w := range r.Ways {
@@ -166,7 +167,7 @@ const benchStreams = 10
 // memory measures fresh processes: one at rest, then each contestant's with
 // many requests held open.
 func (cmd *benchProxyCmd) memory(ctx context.Context, b *benchStack, r *benchReport) error {
-	fmt.Fprintf(os.Stderr, "\ran idle server, for %s%40s", cmd.Idle, "")
+	b.shown.doing("an idle server, for %s", cmd.Idle)
 	var err error
 	if r.Footprints, err = b.idle(ctx, cmd.Idle); err != nil {
 		return err
@@ -175,7 +176,7 @@ func (cmd *benchProxyCmd) memory(ctx context.Context, b *benchStack, r *benchRep
 	script := bench.Histories(150_000, 60)
 	for round := range cmd.Rounds {
 		for i, c := range b.contestants[1:] {
-			fmt.Fprintf(os.Stderr, "\rround %d of %d: %d requests held, %s%30s", round+1, cmd.Rounds, cmd.Held, c.name, "")
+			b.shown.doing("round %d of %d: %d requests held, %s", round+1, cmd.Rounds, cmd.Held, c.name)
 			p, err := c.start(ctx)
 			if err != nil {
 				return err

@@ -44,9 +44,9 @@ func (c *benchAPICmd) Run(ctx context.Context, a *app) error {
 		return fmt.Errorf("make a directory for the benchmark: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the figures are what counts
-	shown := a.long("filling", c.Memories)
+	shown := a.long(fmt.Sprintf("filling a scope of %d memories", c.Memories), 0)
 	err = onStore(ctx, filepath.Join(dir, "data"), func(ctx context.Context, st *badgerdb.Store) error {
-		return fillScopes(ctx, st, 1, c.Memories, c.Embedder)
+		return fillScopes(ctx, st, shown, 1, c.Memories, c.Embedder)
 	})
 	shown.end()
 	if err != nil {

@@ -47,9 +47,10 @@ func (c *benchConsoleCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	dir := filepath.Join(b.dir, "filled")
-	fmt.Fprintf(os.Stderr, "\rwriting %d memories   ", c.Memories)
+	shown := a.long(fmt.Sprintf("filling a scope of %d memories", c.Memories), 0)
+	defer shown.end()
 	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
-		return fillScopes(ctx, st, 1, c.Memories, c.Embedder)
+		return fillScopes(ctx, st, shown, 1, c.Memories, c.Embedder)
 	}); err != nil {
 		return err
 	}
@@ -61,8 +62,8 @@ func (c *benchConsoleCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, err := c.measure(ctx, r)
-	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
+	rows, err := c.measure(ctx, r, shown)
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (r *reader) read(ctx context.Context, path string) error {
 }
 
 // measure asks for each page once, and then for all of them in turn.
-func (c *benchConsoleCmd) measure(ctx context.Context, r *reader) ([]pageRow, error) {
+func (c *benchConsoleCmd) measure(ctx context.Context, r *reader, shown *bar) ([]pageRow, error) {
 	question := func(n int) string {
 		return url.QueryEscape(fmt.Sprintf("Which port does the %s service in %s listen on?", bench.Things[n%len(bench.Things)], bench.Places[n%len(bench.Places)]))
 	}
@@ -137,7 +138,7 @@ func (c *benchConsoleCmd) measure(ctx context.Context, r *reader) ([]pageRow, er
 	}
 	times := make([][]time.Duration, len(pages))
 	for n := range c.Pages + 1 {
-		fmt.Fprintf(os.Stderr, "\rround %d of %d%20s", n, c.Pages, "")
+		shown.doing("round %d of %d", n, c.Pages)
 		for i, page := range pages {
 			began := time.Now()
 			if err := r.read(ctx, page.path(n)); err != nil {

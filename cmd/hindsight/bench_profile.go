@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -23,7 +22,7 @@ func (cmd *benchProxyCmd) profiles(ctx context.Context, b *benchStack, loads []b
 				continue
 			}
 			dir, err := cmd.profiled(ctx, b, r, func(p *benchProcess) error {
-				fmt.Fprintf(os.Stderr, "\rprofile of %s, %s%40s", l.Name, c.name, "")
+				b.shown.doing("profile of %s, %s", l.Name, c.name)
 				var numbers atomic.Int64
 				_, err := bench.Drive(ctx, c.target(p), l, &numbers)
 				return err
@@ -42,7 +41,7 @@ func (cmd *benchProxyCmd) profiles(ctx context.Context, b *benchStack, loads []b
 			continue
 		}
 		dir, err := cmd.profiled(ctx, b, r, func(p *benchProcess) error {
-			fmt.Fprintf(os.Stderr, "\rprofile of %d requests held, %s%40s", cmd.Held, c.name, "")
+			b.shown.doing("profile of %d requests held, %s", cmd.Held, c.name)
 			_, err := bench.Hold(ctx, c.target(p), b.upstream.url, cmd.Held, bench.Histories(150_000, 60))
 			return err
 		})

@@ -69,6 +69,8 @@ type touchedScopes struct {
 func (cmd *benchRecallCmd) Run(ctx context.Context, a *app) error {
 	b := &benchStack{embedder: cmd.Embedder}
 	defer b.stop()
+	b.shown = a.long("recall", 0)
+	defer b.shown.end()
 	var err error
 	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
 		return fmt.Errorf("make a directory for the benchmark: %w", err)
@@ -87,7 +89,7 @@ func (cmd *benchRecallCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "\r%60s\r", "")
+	b.shown.end()
 	if a.json {
 		return json.NewEncoder(a.out).Encode(r)
 	}
@@ -106,9 +108,9 @@ func (cmd *benchRecallCmd) users() int {
 
 func (cmd *benchRecallCmd) firsts(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "large")
-	fmt.Fprintf(os.Stderr, "\rfilling %d scopes of %d memories   ", cmd.users(), cmd.Memories)
+	b.shown.doing("filling %d scopes of %d memories", cmd.users(), cmd.Memories)
 	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
-		return fillScopes(ctx, st, cmd.users(), cmd.Memories, cmd.Embedder)
+		return fillScopes(ctx, st, b.shown, cmd.users(), cmd.Memories, cmd.Embedder)
 	}); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (cmd *benchRecallCmd) firsts(ctx context.Context, b *benchStack, r *recallR
 func (cmd *benchRecallCmd) starts(ctx context.Context, b *benchStack, dir string, r *recallReport) error {
 	var all firstRecalls
 	for n := range cmd.Starts {
-		fmt.Fprintf(os.Stderr, "\rstart %d of %d%30s", n+1, cmd.Starts, "")
+		b.shown.doing("start %d of %d", n+1, cmd.Starts)
 		begun := time.Now()
 		p, err := b.serveOn(ctx, dir)
 		if err != nil {
@@ -166,7 +168,7 @@ func (cmd *benchRecallCmd) evictions(ctx context.Context, b *benchStack, dir str
 	}
 	var all firstRecalls
 	for n := range cmd.Evictions {
-		fmt.Fprintf(os.Stderr, "\reviction %d of %d%30s", n+1, cmd.Evictions, "")
+		b.shown.doing("eviction %d of %d", n+1, cmd.Evictions)
 		if err := all.ask(ctx, p, n, n%cmd.users()); err != nil {
 			return err
 		}
@@ -181,7 +183,7 @@ func (cmd *benchRecallCmd) evictions(ctx context.Context, b *benchStack, dir str
 // idle reads the memory of a server some time after its start, once before and
 // once after it is asked.
 func (cmd *benchRecallCmd) idle(ctx context.Context, b *benchStack, dir string, r *recallReport) error {
-	fmt.Fprintf(os.Stderr, "\ran idle server, for %s%30s", cmd.Idle, "")
+	b.shown.doing("an idle server, for %s", cmd.Idle)
 	begun := time.Now()
 	p, err := b.serveOn(ctx, dir)
 	if err != nil {
@@ -209,9 +211,9 @@ func (cmd *benchRecallCmd) idle(ctx context.Context, b *benchStack, dir string, 
 // touch asks many small scopes of one server.
 func (cmd *benchRecallCmd) touch(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "many")
-	fmt.Fprintf(os.Stderr, "\rfilling %d scopes of %d memories   ", cmd.Scopes, cmd.Each)
+	b.shown.doing("filling %d scopes of %d memories", cmd.Scopes, cmd.Each)
 	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
-		return fillScopes(ctx, st, cmd.Scopes, cmd.Each, "none")
+		return fillScopes(ctx, st, b.shown, cmd.Scopes, cmd.Each, "none")
 	}); err != nil {
 		return err
 	}
@@ -226,7 +228,7 @@ func (cmd *benchRecallCmd) touch(ctx context.Context, b *benchStack, r *recallRe
 	var all firstRecalls
 	for n := range cmd.Scopes {
 		if n%100 == 0 {
-			fmt.Fprintf(os.Stderr, "\rscope %d of %d%30s", n, cmd.Scopes, "")
+			b.shown.doing("scope %d of %d", n, cmd.Scopes)
 		}
 		if err := all.ask(ctx, p, n, n); err != nil {
 			return err

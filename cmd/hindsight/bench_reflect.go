@@ -65,17 +65,19 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer stop()
+	b.shown = a.long("reflection", 0)
+	defer b.shown.end()
 	sides := []*reflectBench{{Name: "no session ends", idle: "24h"}, {Name: "reflection at full load", idle: "1s"}}
 	for round := range c.Rounds {
 		for i := range sides {
 			side := sides[(i+round)%2] // neither is always the first
-			fmt.Fprintf(a.err, "\rround %d of %d: %s%30s", round+1, c.Rounds, side.Name, "")
+			b.shown.doing("round %d of %d: %s", round+1, c.Rounds, side.Name)
 			if err := c.measure(ctx, b, side, model); err != nil {
 				return err
 			}
 		}
 	}
-	fmt.Fprintf(a.err, "\r%60s\r", "")
+	b.shown.end()
 	for _, s := range sides {
 		s.P50, s.P99, _ = bench.Figures(s.results)
 		s.CPU = bench.CPUs(s.results)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -43,7 +42,7 @@ func scopeMemories(user, n int) []store.Memory {
 // with vectors, and as a server leaves it that has been asked about all of them. Only
 // the first memories are embedded, which would take minutes for all: the others get
 // their vectors, in turn.
-func fillScopes(ctx context.Context, st *badgerdb.Store, scopes, each int, embedder string) error {
+func fillScopes(ctx context.Context, st *badgerdb.Store, shown *bar, scopes, each int, embedder string) error {
 	var values [][]float32
 	if embedder != "none" {
 		first, err := st.PutMemories(ctx, scopeMemories(0, min(each, 300)))
@@ -73,7 +72,7 @@ func fillScopes(ctx context.Context, st *badgerdb.Store, scopes, each int, embed
 			return err
 		}
 	}
-	return keepReady(ctx, st, scopes, each, embedder)
+	return keepReady(ctx, st, shown, scopes, each, embedder)
 }
 
 // vectorsOf reads the vectors of a scope, in the order of its memories.
@@ -90,7 +89,7 @@ func vectorsOf(ctx context.Context, st *badgerdb.Store, mems []store.Memory) ([]
 }
 
 // keepReady has an index look at the large scopes until snapshots of all are kept.
-func keepReady(ctx context.Context, st *badgerdb.Store, scopes, each int, embedder string) error {
+func keepReady(ctx context.Context, st *badgerdb.Store, shown *bar, scopes, each int, embedder string) error {
 	if each < 500 {
 		return nil // small ones have none
 	}
@@ -101,7 +100,7 @@ func keepReady(ctx context.Context, st *badgerdb.Store, scopes, each int, embedd
 	x := index.New(cfg, st)
 	defer x.Close()
 	for n := range scopes {
-		fmt.Fprintf(os.Stderr, "\rkeeping scope %d of %d ready%30s", n+1, scopes, "")
+		shown.doing("keeping scope %d of %d ready", n+1, scopes)
 		sc := store.UserScope(scopeUser(n))
 		if _, err := x.Search(ctx, index.Query{Tenant: "bench", Scopes: []store.Scope{sc}}); err != nil {
 			return err

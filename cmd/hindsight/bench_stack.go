@@ -28,6 +28,7 @@ type benchStack struct {
 	dir         string
 	nginx       string // where it is; empty: not found
 	embedder    string
+	shown       *bar // what is being done
 	upstream    *benchProcess
 	contestants []contestant // the first is the direct one, the second the yardstick
 	running     []*benchProcess
@@ -195,7 +196,7 @@ func (b *benchStack) idle(ctx context.Context, after time.Duration) ([]bench.Foo
 	}
 	states[0].Add(bench.RssAnon(p.pid()))
 	if _, err := bench.Compare(ctx, []bench.Target{recall.target(p), recall.target(p)},
-		[]bench.Load{{Script: bench.Small, Conns: 1, For: time.Millisecond}}, 1, os.Stderr); err != nil {
+		[]bench.Load{{Script: bench.Small, Conns: 1, For: time.Millisecond}}, 1, func(string, ...any) {}); err != nil {
 		return nil, err
 	}
 	states[1].Add(bench.RssAnon(p.pid()))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -35,6 +36,13 @@ func (a *app) long(what string, steps int) *bar {
 func (b *bar) at(done int) {
 	if b != nil {
 		_ = b.drawn.Set(done)
+	}
+}
+
+// doing says what is being done now, of which it isn't known how much there is.
+func (b *bar) doing(format string, args ...any) {
+	if b != nil {
+		b.drawn.Describe(fmt.Sprintf(format, args...))
 	}
 }
 

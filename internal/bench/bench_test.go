@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -36,6 +35,8 @@ func serving(t *testing.T) (upstream, reverse string) {
 	return addresses[0], addresses[1]
 }
 
+func quiet(string, ...any) {}
+
 func TestMeasures(t *testing.T) {
 	up, reverse := serving(t)
 	targets := []Target{{Name: "direct", URL: up + "/v1/chat/completions"}, {Name: "proxy", URL: reverse + "/v1/chat/completions", PID: os.Getpid()}}
@@ -43,7 +44,7 @@ func TestMeasures(t *testing.T) {
 		{Name: "small", Script: Small, Conns: 2, For: 20 * time.Millisecond},
 		{Name: "long", Script: Histories(20_000, 10), Conns: 1, For: 20 * time.Millisecond},
 		{Name: "stream", Script: Streaming, Header: Events(10, 0), Conns: 1, For: 20 * time.Millisecond},
-	}, 1, io.Discard)
+	}, 1, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestMeasures(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	ways, err := Streams(t.Context(), targets, 1, 2, 10, time.Millisecond, io.Discard)
+	ways, err := Streams(t.Context(), targets, 1, 2, 10, time.Millisecond, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

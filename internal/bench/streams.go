@@ -26,7 +26,7 @@ type Way struct {
 // Streams measures a chunk's way through: streams of so many events, pace
 // apart, one after the other and by turns to every target; the first is the
 // direct one. The upstream writes into each event when it was sent.
-func Streams(ctx context.Context, targets []Target, rounds, streams, events int, pace time.Duration, progress io.Writer) ([]Way, error) {
+func Streams(ctx context.Context, targets []Target, rounds, streams, events int, pace time.Duration, doing func(format string, args ...any)) ([]Way, error) {
 	type figures struct{ p50, p99, added []float64 }
 	all := make([]figures, len(targets))
 	conns := make([]*conn, len(targets))
@@ -46,7 +46,7 @@ func Streams(ctx context.Context, targets []Target, rounds, streams, events int,
 	}()
 	next := Streaming()
 	for round := range rounds {
-		fmt.Fprintf(progress, "\rround %d of %d: a chunk's way%20s", round+1, rounds, "")
+		doing("round %d of %d: a chunk's way", round+1, rounds)
 		ways := make([][]time.Duration, len(targets))
 		for s := range streams {
 			for i, c := range conns {

@@ -41,13 +41,13 @@ func spread(v []float64) Spread {
 
 // Compare runs every load against every target in interleaved rounds. The
 // first target is the direct one, the second the yardstick.
-func Compare(ctx context.Context, targets []Target, loads []Load, rounds int, progress io.Writer) ([]Row, error) {
+func Compare(ctx context.Context, targets []Target, loads []Load, rounds int, doing func(format string, args ...any)) ([]Row, error) {
 	got := map[[2]int][]Result{}
 	var numbers atomic.Int64
 	for round := range rounds {
 		for li, l := range loads {
 			for ti, t := range targets {
-				fmt.Fprintf(progress, "\rround %d of %d: %s, %s%30s", round+1, rounds, l.Name, t.Name, "")
+				doing("round %d of %d: %s, %s", round+1, rounds, l.Name, t.Name)
 				r, err := Drive(ctx, t, l, &numbers)
 				if err != nil {
 					return nil, err
