@@ -51,7 +51,7 @@ func TestBackUpAndRestore(t *testing.T) {
 				t.Errorf("the third backup: %+v", r)
 			}
 
-			if out := sh.must(append([]string{"restore", folder, "--check"}, with...)...); !strings.Contains(out, "1 memories") {
+			if out := sh.must(append([]string{"restore", folder, "--check"}, with...)...); !strings.Contains(out, "1 memory") {
 				t.Errorf("the check says %q", out)
 			}
 			if code, _, errs := sh.run(append([]string{"restore", folder}, with...)...); code == 0 || !strings.Contains(errs, "isn't empty") {
@@ -86,7 +86,7 @@ func TestBackUpAndRestore(t *testing.T) {
 			}
 			_, until, _ := strings.Cut(errs, "--until ")
 			until, _, _ = strings.Cut(until, ".backup")
-			if out := sh.must(append([]string{"restore", folder, "--until", until + ".backup"}, with...)...); !strings.Contains(out, "1 memories") {
+			if out := sh.must(append([]string{"restore", folder, "--until", until + ".backup"}, with...)...); !strings.Contains(out, "1 memory") {
 				t.Errorf("the older one: %q", out)
 			}
 			w.env["HINDSIGHT_DATA_DIR"] = filepath.Join(filepath.Dir(w.env["HINDSIGHT_DATA_DIR"]), "older")

@@ -51,8 +51,11 @@ func runDemo(ctx context.Context, cmd demoCmd, out io.Writer, env environ) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	st, err := startStack(ctx, cfg)
-	if err != nil {
-		return err
+	if err != nil { // something else listens there: any ports will do
+		cfg.Listen, cfg.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
+		if st, err = startStack(ctx, cfg); err != nil {
+			return err
+		}
 	}
 	if err := st.store.Ready(ctx); err != nil {
 		cancel()
@@ -104,21 +107,11 @@ func demoUpstream(cmd demoCmd, env environ) (*tap, string, func(), error) {
 func demoConfig(dir, base string, env environ) (Config, error) {
 	set := map[string]string{
 		"LLM_API_BASE": base, "HINDSIGHT_DATA_DIR": dir, "HINDSIGHT_LOG_LEVEL": "error",
-		"HINDSIGHT_LISTEN": freeAddress("127.0.0.1:8080"), "HINDSIGHT_ADMIN_LISTEN": freeAddress("127.0.0.1:8081"),
+		"HINDSIGHT_LISTEN": "127.0.0.1:8080", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:8081",
 		"LLM_API_KEY": env.get("LLM_API_KEY"),
 	}
 	env.get = func(name string) string { return set[name] }
 	return load(settings{}, setting{}, env, true)
-}
-
-// freeAddress is the address if nothing listens there, else one with any port.
-func freeAddress(want string) string {
-	ln, err := net.Listen("tcp", want)
-	if err != nil {
-		return "127.0.0.1:0"
-	}
-	_ = ln.Close()
-	return want
 }
 
 // demo is one play.

@@ -47,8 +47,9 @@ func TestEveryCommand(t *testing.T) {
 				},
 				Condition: func(cond string) (bool, error) { return cond == mode, nil },
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"ready": ready,
-					"id":    keepID,
+					"ready":  ready,
+					"id":     keepID,
+					"damage": damage,
 				},
 			})
 		})
@@ -90,6 +91,16 @@ func keepID(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("no %s in the output", args[1])
 	}
 	ts.Setenv(args[0], m[1])
+}
+
+// damage changes a byte in the middle of a folder's last backup.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	list := backups(ts.MkAbs(args[0]))
+	last := list[len(list)-1]
+	b, err := os.ReadFile(last)
+	ts.Check(err)
+	b[len(b)/2] ^= 1
+	ts.Check(os.WriteFile(last, b, 0o600))
 }
 
 // TestScriptsKnowEveryCommand names the commands that no script of testdata calls.

@@ -41,7 +41,8 @@ func put(q url.Values, name, value string) {
 
 // client finds the way to the memory: the address that was named; else the
 // socket of whoever holds the data directory; else the configured address of
-// the management API, if something listens there; else the directory itself. Close the client when done.
+// the management API, if something listens there and no flag names a directory
+// that is another's; else the directory itself. Close the client when done.
 func (a *app) client(ctx context.Context, r reach) (*client, error) {
 	s := settings{DataDir: r.DataDir, AdminToken: r.Token, AdminTokFile: r.TokenFile}
 	cfg, err := load(s, a.config, a.env, false)
@@ -56,7 +57,7 @@ func (a *app) client(ctx context.Context, r reach) (*client, error) {
 		return c, err
 	}
 	_, missing := os.Stat(cfg.Store.Dir)
-	if cfg.Admin.Chosen && (missing != nil || listening(ctx, cfg.Admin.Listen)) {
+	if cfg.Admin.Chosen && (missing != nil || !r.DataDir.given() && listening(ctx, cfg.Admin.Listen)) {
 		return remote(cfg, dialable(cfg.Admin.Listen))
 	}
 	return a.openDirectory(ctx, cfg)

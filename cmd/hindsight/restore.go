@@ -31,6 +31,10 @@ type restoreReport struct {
 	Sessions int       `json:"sessions"`
 }
 
+func (r *restoreReport) holds() string {
+	return fmt.Sprintf("%s and %s of %s", number(r.Memories, "memory", "memories"), number(r.Sessions, "session", "sessions"), number(r.Tenants, "tenant", "tenants"))
+}
+
 // Run restores and opens what it has restored: a directory that can't be opened
 // isn't a backup.
 func (c *restoreCmd) Run(ctx context.Context, a *app) error {
@@ -73,9 +77,9 @@ func (c *restoreCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(r)
 	}
 	if c.Check {
-		return a.say("The backups are whole: %d files, the last of %s, hold %d memories and %d sessions of %d tenants.", len(files), head.Made.Format(time.RFC3339), r.Memories, r.Sessions, r.Tenants)
+		return a.say("The backups are whole: %s, the last of %s, hold %s.", number(len(files), "file", "files"), head.Made.Format(time.RFC3339), r.holds())
 	}
-	return a.say("Restored to %s as it was at %s: %d memories and %d sessions of %d tenants. What was forgotten since is there again.", dir, head.Made.Format(time.RFC3339), r.Memories, r.Sessions, r.Tenants)
+	return a.say("Restored to %s as it was at %s: %s. What was forgotten since is there again.", dir, head.Made.Format(time.RFC3339), r.holds())
 }
 
 // files is the full backup to begin with and what follows it, and the last one's head.
