@@ -64,23 +64,29 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 	if len(q.terms) == 0 && len(v) == 0 {
 		return out, nil
 	}
-	ask.Keep = r.keeps
-	found, lacks, err := e.ranked(ctx, ask, q, e.cfg.Gate)
+	ask.Keep, ask.Whole = r.keeps, r.filters()
+	res, err := e.src.Search(ctx, ask)
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("search: %w", err)
 	}
-	out.Degraded = worse(out.Degraded, lacks)
+	found := e.judged(res, ask, q, e.cfg.Gate)
+	out.Degraded = worse(out.Degraded, res.Degraded)
 	for _, c := range found[:min(r.TopK, len(found))] {
 		out.Results = append(out.Results, Scored{Memory: *c.hit.Memory, Score: c.final, Parts: c.parts()})
 	}
 	if !r.filters() {
 		return out, nil
 	}
-	ask.Keep = nil
-	all, _, err := e.ranked(ctx, ask, q, e.cfg.Gate)
-	if err != nil {
-		return out, err
+	whole := res.Whole
+	if whole == nil {
+		ask.Keep = nil
+		all, err := e.src.Search(ctx, ask)
+		if err != nil {
+			return out, fmt.Errorf("search: %w", err)
+		}
+		whole = &all
 	}
+	all := e.judged(*whole, ask, q, e.cfg.Gate)
 	for _, c := range all[:min(r.TopK, len(all))] {
 		if m := c.hit.Memory; !r.keeps(m) {
 			out.Excluded[string(m.Type)]++
@@ -96,9 +102,14 @@ func (e *Engine) ranked(ctx context.Context, ask index.Query, q query, strict fl
 	if err != nil {
 		return nil, "", fmt.Errorf("search: %w", err)
 	}
-	cands = rank(res.Hits, e.cfg.Ranking, q, ask.Now)
+	return e.judged(res, ask, q, strict), res.Degraded, nil
+}
+
+// judged are the candidates of a result with their gate values.
+func (e *Engine) judged(res index.Result, ask index.Query, q query, strict float64) []candidate {
+	cands := rank(res.Hits, e.cfg.Ranking, q, ask.Now)
 	gate(newJudge(q, res, e.against(q, ask.Vector)), cands, strict)
-	return cands, res.Degraded, nil
+	return cands
 }
 
 // worse is the word that says more of two: that memories come from an old copy

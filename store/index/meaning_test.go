@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hindsight/store"
 )
 
@@ -98,6 +100,46 @@ func TestBothLegsAreUnited(t *testing.T) {
 	// A question of another dimension goes by words.
 	if got := ids(t, x, meant("boat", 1, 0)); !slices.Equal(got, []string{"word"}) {
 		t.Errorf("another dimension: %v", got)
+	}
+}
+
+// A filtered search gives what is outside the filter too, as a search of its own
+// would, while the vectors are compared once.
+func TestFilteredAndWhole(t *testing.T) {
+	src, vec := newSource(), &vectorSource{}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for i := range 40 {
+		m := memory(fmt.Sprintf("m%d", i), fmt.Sprintf("tea number %d", i))
+		if i%3 == 0 {
+			m.Type = store.Solution
+		}
+		src.put(m)
+		vec.put(m.ID, unitVector(rnd, 8)...)
+	}
+	x := open(t, Config{Vectors: vec}, src)
+	q := meant("tea number 7", unitVector(rnd, 8)...)
+	search := func(q Query) Result {
+		t.Helper()
+		res, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	whole := search(q)
+	q.Keep = func(m *store.Memory) bool { return m.Type == store.Solution }
+	kept := search(q)
+	q.Whole = true
+	both := search(q)
+	if both.Whole == nil || kept.Whole != nil {
+		t.Fatal("the whole result isn't there exactly where it is asked for")
+	}
+	if diff := cmp.Diff(whole, *both.Whole); diff != "" {
+		t.Errorf("the whole result: %s", diff)
+	}
+	both.Whole = nil
+	if diff := cmp.Diff(kept, both); diff != "" || len(kept.Hits) != 14 {
+		t.Errorf("the filtered one, of %d: %s", len(kept.Hits), diff)
 	}
 }
 

@@ -189,11 +189,15 @@ func neighbour(s *scope, d *doc, groups []float32) (best float32) {
 
 // meaning scores one scope by vectors.
 func (r *search) meaning(l *legs, s *scope) {
-	if l.vectors = false; len(r.q.Vector) == 0 {
+	if len(r.q.Vector) == 0 {
+		l.vectors = false
 		return
 	}
-	l.cos = sized(l.cos, len(s.docs))
-	if l.vectors = s.vectors.cosines(r.q.Vector, l.cos, &r.room); !l.vectors {
+	if !r.compared {
+		l.cos = sized(l.cos, len(s.docs))
+		l.vectors = s.vectors.cosines(r.q.Vector, l.cos, &r.room)
+	}
+	if !l.vectors {
 		return
 	}
 	if r.sample != nil {

@@ -51,6 +51,8 @@ type Query struct {
 	// Keep, where set, says which memories may be returned. It is called
 	// during the search and must be fast.
 	Keep func(*store.Memory) bool
+	// Whole asks for Result.Whole.
+	Whole bool
 	// Archived includes archived memories and those that are no longer valid.
 	Archived bool
 }
@@ -104,6 +106,9 @@ type Result struct {
 	DF   []int
 	// Degraded is a word for what the result lacks, empty where it lacks nothing.
 	Degraded string
+	// Whole is the result without Keep, where the query asks for it. Nil where the
+	// searcher doesn't know how to give both for little more than one of them.
+	Whole *Result
 }
 
 // Search finds the best memories. An error means that a scope could
@@ -132,7 +137,15 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Share == 0 {
 		run.share = VectorWeight
 	}
-	return run.do(ctx)
+	res, err := run.do(ctx)
+	if err != nil || !q.Whole || q.Keep == nil {
+		return res, err
+	}
+	q.Keep = nil
+	whole := &search{q: q, scopes: scopes, scratch: sc, share: run.share, compared: true}
+	all, err := whole.do(ctx)
+	res.Whole = &all
+	return res, err
 }
 
 // search is one search over scopes that are locked.
@@ -142,6 +155,7 @@ type search struct {
 	sample *Sample // of what the scopes are, where they aren't whole; else nil
 	more   *more   // how much more there is than the sample; nil: nothing
 	*scratch
+	compared bool // the vectors have been, by a search before this one with the same scratch
 
 	res  Result
 	mean [fields]float64
