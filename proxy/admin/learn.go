@@ -18,7 +18,7 @@ type Learner interface {
 
 func (a *API) learning(api huma.API) {
 	route(api, "learn-memory", http.MethodPost, base+"/memories/learn", "Write a memory as reflection does: screened, compared with what is known, replacing what it makes untrue", a.learnMemory,
-		status(http.StatusCreated), also(http.StatusOK, "Nothing new was written: it is known, or it was refused."))
+		created, also(http.StatusOK, "Nothing new was written: it is known, or it was refused."))
 }
 
 type learnInput struct {

@@ -15,17 +15,15 @@ import (
 func (a *API) memories(api huma.API) {
 	route(api, "list-memories", http.MethodGet, base+"/memories", "List memories, newest first", a.listMemories)
 	route(api, "add-memory", http.MethodPost, base+"/memories", "Write a memory", a.addMemory,
-		status(http.StatusCreated), also(http.StatusOK, "The same text is there already: the memory that holds it."))
+		created, also(http.StatusOK, "The same text is there already: the memory that holds it."))
 	route(api, "get-memory", http.MethodGet, base+"/memories/{id}", "Read a memory", a.getMemory)
 	route(api, "edit-memory", http.MethodPatch, base+"/memories/{id}", "Change a memory; the history is kept", a.editMemory)
 	route(api, "forget-memory", http.MethodDelete, base+"/memories/{id}", "Forget a memory: archive it, or remove it for good", a.forgetMemory)
 	route(api, "verify-memory", http.MethodPost, base+"/memories/{id}/verify", "Say that a memory is still true", a.verifyMemory)
 }
 
-// status sets the status of an operation's usual answer.
-func status(code int) func(*huma.Operation) {
-	return func(op *huma.Operation) { op.DefaultStatus = code }
-}
+// created makes 201 the status of an operation's usual answer.
+func created(op *huma.Operation) { op.DefaultStatus = http.StatusCreated }
 
 // MemoryPath names a memory.
 type MemoryPath struct {

@@ -28,7 +28,7 @@ func (a *API) Pages(next http.Handler) http.Handler {
 
 func (a *API) links(api huma.API) {
 	route(api, "console-link", http.MethodPost, base+"/console/links", "Make a link that logs a browser into the console, once", a.makeLink,
-		status(http.StatusCreated))
+		created)
 }
 
 type linkMadeOutput struct {

@@ -13,7 +13,7 @@ import (
 // promotion registers the call that shares a memory.
 func (a *API) promotion(api huma.API) {
 	route(api, "promote-memory", http.MethodPost, base+"/memories/{id}/promote", "Bring a solution or an error lesson to a scope that others read", a.promoteMemory,
-		status(http.StatusCreated), also(http.StatusOK, "It is there already: the memory that holds it."))
+		created, also(http.StatusOK, "It is there already: the memory that holds it."))
 }
 
 type promoteInput struct {
