@@ -147,14 +147,10 @@ func (a *agent) write(content string) string {
 }
 
 // finds searches and returns the texts.
-func (a *agent) finds(query string, more ...any) []string {
+func (a *agent) finds(query string) []string {
 	a.t.Helper()
-	args := map[string]any{"query": query}
-	for i := 0; i+1 < len(more); i += 2 {
-		args[more[i].(string)] = more[i+1]
-	}
 	var v struct{ Results []struct{ Text string } }
-	a.call("memory_search", args, &v)
+	a.call("memory_search", map[string]any{"query": query}, &v)
 	out := []string{}
 	for _, r := range v.Results {
 		out = append(out, r.Text)

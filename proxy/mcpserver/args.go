@@ -89,6 +89,9 @@ func read(args []arg, raw json.RawMessage, to any) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == "" {
+			return badArg("arguments", "holds a value without a name")
+		}
 		if bytes.Equal(bytes.TrimSpace(given[name]), []byte("null")) {
 			delete(given, name)
 			continue

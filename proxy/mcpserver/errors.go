@@ -43,7 +43,7 @@ func (t *tool) wire(ctx context.Context, err error, limit time.Duration) (*jsonr
 		data, _ := json.Marshal(map[string]string{"argument": bad.arg}) // strings always marshal
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: t.name + ": " + bad.Error(), Data: data}, ""
 	case p != nil:
-		return nil, t.name + ": " + strings.TrimSuffix(p.Detail, ".") + ". " + p.Next
+		return nil, t.name + ": " + strings.TrimSuffix(p.Detail, ".") + ". " + p.Next //nolint:nilerr // the words are the error
 	case errors.As(err, &no):
 		return nil, t.name + ": " + string(no) + "."
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -101,7 +101,7 @@ func (s *Server) Serve(ctx context.Context, g Grant, in io.Reader, out io.Writer
 	}
 	err = d.server.Run(ctx, transport{newLines(in, out)})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // that is how it ends
 	}
 	if err != nil {
 		return fmt.Errorf("speak MCP: %w", err)

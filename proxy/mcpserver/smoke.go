@@ -45,7 +45,7 @@ func (s Smoke) Run(ctx context.Context) (steps []Step, err error) {
 		begun = time.Now()
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "hindsight-test", Version: s.Version}, nil)
-	session, err := client.Connect(ctx, s.transport(), nil)
+	session, err := client.Connect(ctx, s.transport(ctx), nil)
 	if err != nil {
 		return steps, fmt.Errorf("connect: %w", err)
 	}
@@ -91,11 +91,11 @@ func (s Smoke) Run(ctx context.Context) (steps []Step, err error) {
 	return steps, err
 }
 
-func (s Smoke) transport() mcp.Transport {
+func (s Smoke) transport(ctx context.Context) mcp.Transport {
 	if s.URL != "" {
 		return &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: bearer{s.Token}}}
 	}
-	cmd := exec.Command(s.Command[0], s.Command[1:]...)
+	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
 	cmd.Stderr = os.Stderr
 	return &mcp.CommandTransport{Command: cmd}
 }
