@@ -17,7 +17,8 @@ import (
 const (
 	shipAtOnce   = 1024
 	scopesAtOnce = 4
-	batch        = 100 // objects a call
+	batch        = 100         // objects a call
+	heldBack     = time.Second // between two looks at scopes whose delivery failed
 )
 
 // The wait after a delivery that failed: it doubles, from a quarter of a second
@@ -29,7 +30,7 @@ const (
 
 // deliver empties the outbox until ctx ends.
 func (f *Fleet) deliver(ctx context.Context) {
-	idle := time.NewTicker(f.cfg.Poll)
+	idle := time.NewTicker(heldBack)
 	defer idle.Stop()
 	wait := newWait()
 	for ctx.Err() == nil {
