@@ -165,7 +165,8 @@ func TestAConsolidationThatCantBeUsed(t *testing.T) {
 				dead, ok = h.job(store.Dead)
 				return ok
 			})
-			if !dead.Consolidates() || dead.Attempts != 5 || !strings.Contains(dead.Reason, c.reason) || strings.Contains(dead.Reason, "Anna") {
+			// More than five where the clock, which runs ahead here, ended a lease.
+			if !dead.Consolidates() || dead.Attempts < 5 || !strings.Contains(dead.Reason, c.reason) || strings.Contains(dead.Reason, "Anna") {
 				t.Errorf("%+v", dead)
 			}
 			active, hidden, archived := h.all()

@@ -135,7 +135,7 @@ func TestALessonOfAnAgent(t *testing.T) {
 	if body := w.asks("carol", question, agent); !strings.Contains(body, "] ") {
 		t.Errorf("with the agent: %s", body)
 	}
-	if body := w.asks("carol", question+"!", "Hindsight-Agent: cook"); strings.Contains(body, "] ") {
+	if body := w.asks("carol", "Tell me: "+question, "Hindsight-Agent: cook"); strings.Contains(body, "] ") {
 		t.Errorf("with another agent: %s", body)
 	}
 }
