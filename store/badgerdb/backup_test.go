@@ -41,7 +41,7 @@ func restored(t *testing.T, of Config, files ...string) running {
 	if _, _, err := Restore(t.Context(), dir, files); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{keyFileName, keyringName} {
+	for _, name := range []string{IdentityKeyName, ScopeKeysName} {
 		b, err := os.ReadFile(filepath.Join(of.Dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -176,6 +176,50 @@ func TestADamagedBackupIsRefused(t *testing.T) {
 	refused("an incremental one alone", more)
 	refused("two full ones", full, full)
 	refused("nothing")
+}
+
+// What can't be restored doesn't count, nor what comes after it.
+func TestBackupsAreCountedAsFarAsTheyFollow(t *testing.T) {
+	t.Parallel()
+	s := open(t, Config{Dir: t.TempDir()})
+	lived(t, s.Store, ann, "thyme")
+	full := backUp(t, s.Store, "")
+	lived(t, s.Store, ann, "oregano")
+	more := backUp(t, s.Store, full)
+	lived(t, s.Store, ann, "chervil")
+	last := backUp(t, s.Store, more)
+	other := backUp(t, open(t, Config{Dir: t.TempDir()}).Store, "")
+	cut := filepath.Join(t.TempDir(), "cut")
+	b, err := os.ReadFile(more)
+	if err == nil {
+		err = os.WriteFile(cut, b[:len(b)-1], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		files []string
+		want  int
+	}{
+		"none":                         {nil, 0},
+		"all":                          {[]string{full, more, last}, 3},
+		"one is missing":               {[]string{full, last}, 1},
+		"an incremental one alone":     {[]string{more, last}, 0},
+		"one is cut off":               {[]string{full, cut, last}, 1},
+		"one is gone":                  {[]string{full, more, filepath.Join(t.TempDir(), "none")}, 2},
+		"another directory's is in it": {[]string{full, other, more}, 1},
+	} {
+		n, head, end, err := Follow(c.files)
+		if n != c.want || (err == nil) != (n == len(c.files)) {
+			t.Errorf("%s: %d, %v, want %d", name, n, err, c.want)
+		}
+		if n == 0 {
+			continue
+		}
+		if h, e, err := checkFile(c.files[n-1]); err != nil || h != head || e != end {
+			t.Errorf("%s: %+v, %+v, %v aren't the last one's", name, head, end, err)
+		}
+	}
 }
 
 func TestNothingIsRestoredOverData(t *testing.T) {

@@ -43,7 +43,7 @@ func (s *Store) openKeys(db *badger.DB, rec *formatRecord, fresh bool) (*keyring
 	}
 	begins := rec.Encryption == ""
 	ring, err := openRing(s.cfg.Dir, key, old, begins)
-	path := filepath.Join(s.cfg.Dir, keyringName)
+	path := filepath.Join(s.cfg.Dir, ScopeKeysName)
 	switch {
 	case errors.Is(err, errOtherRing):
 		return nil, off("the encryption key %s isn't the one that %s was written with: put the right one back, or name that one as HINDSIGHT_ENCRYPTION_OLD_KEY_FILE to rotate", s.cfg.EncryptionKeyFile, s.cfg.Dir)

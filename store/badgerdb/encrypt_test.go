@@ -112,7 +112,7 @@ func TestTheWrongEncryptionKeyTurnsMemoryOff(t *testing.T) {
 	s := open(t, Config{Dir: dir, EncryptionKeyFile: right})
 	m := lived(t, s.Store, ann, "saffron")
 	s.stop()
-	ring := filepath.Join(dir, keyringName)
+	ring := filepath.Join(dir, ScopeKeysName)
 	hidden := ring + ".away"
 	for name, c := range map[string]struct {
 		cfg    Config
@@ -217,7 +217,7 @@ func copyDir(t *testing.T, from string) string {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if !e.Type().IsRegular() || e.Name() == keyringName {
+		if !e.Type().IsRegular() || e.Name() == ScopeKeysName {
 			continue
 		}
 		b, err := os.ReadFile(filepath.Join(from, e.Name()))
@@ -245,11 +245,11 @@ func TestErasingAScopeMakesYesterdaysBackupUnreadable(t *testing.T) {
 	again := lived(t, s.Store, ann, "juniper") // the scope may go on
 	s.stop()
 
-	ring, err := os.ReadFile(filepath.Join(cfg.Dir, keyringName))
+	ring, err := os.ReadFile(filepath.Join(cfg.Dir, ScopeKeysName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(backup, keyringName), ring, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(backup, ScopeKeysName), ring, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	old := start(t, Config{Dir: backup, EncryptionKeyFile: cfg.EncryptionKeyFile})

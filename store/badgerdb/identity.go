@@ -13,12 +13,12 @@ import (
 	"hindsight/store"
 )
 
-// keyFileName is the identity key's file in the data directory.
-const keyFileName = "identity.key"
+// IdentityKeyName is the identity key's file in the data directory.
+const IdentityKeyName = "identity.key"
 
 var errMalformedKey = errors.New("not 32 bytes, raw or as 64 hexadecimal digits")
 
-func ownKeyFile(dir string) string { return filepath.Join(dir, keyFileName) }
+func ownKeyFile(dir string) string { return filepath.Join(dir, IdentityKeyName) }
 
 // readKey reads an identity key. The error is fs.ErrNotExist or errMalformedKey
 // where that is the matter.

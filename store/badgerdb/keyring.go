@@ -16,11 +16,11 @@ import (
 	"sync"
 )
 
-// keyringName is the file of the data keys. It lies beside Badger's and not in
+// ScopeKeysName is the file of the data keys. It lies beside Badger's and not in
 // it: what Badger has written once stays in old tables, logs and backups, but a
 // slot of this file can be overwritten, and with it everything that its key has
 // sealed is lost, wherever a copy lies.
-const keyringName = "scopes.keys"
+const ScopeKeysName = "scopes.keys"
 
 // The file is a head and slots of one size. A slot holds a scope's data key,
 // sealed under the key of the key file with its own number as additional data:
@@ -82,7 +82,7 @@ type keyring struct {
 // that was written under that key is first brought under the new one. The error
 // is errOtherRing where neither key is the one.
 func openRing(dir string, key, old []byte, fresh bool) (*keyring, error) {
-	path := filepath.Join(dir, keyringName)
+	path := filepath.Join(dir, ScopeKeysName)
 	if fresh {
 		if err := makeRing(path, key); err != nil {
 			return nil, err

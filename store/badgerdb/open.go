@@ -120,7 +120,7 @@ func mayLieBeside(name string) bool {
 	case ".yaml", ".yml", ".key", ".log":
 		return true
 	}
-	for _, p := range []string{".", "lost+found", "admin-", "hindsight", keyringName, socketName, ownerSocket, "LOCK", "MANIFEST-REWRITE"} {
+	for _, p := range []string{".", "lost+found", "admin-", "hindsight", ScopeKeysName, socketName, ownerSocket, "LOCK", "MANIFEST-REWRITE"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}

@@ -57,7 +57,7 @@ func TestFirstStartMakesAPrivateDirectoryAndKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := open(t, Config{Dir: dir})
 	key := must[store.IdentityKey](t)(s.Key())
-	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, keyFileName): 0o600} {
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, IdentityKeyName): 0o600} {
 		if fi := must[os.FileInfo](t)(os.Stat(path)); fi.Mode().Perm() != want {
 			t.Errorf("%s has mode %o, want %o", path, fi.Mode().Perm(), want)
 		}
@@ -108,7 +108,7 @@ func TestConfigErrorsAreNamedTogether(t *testing.T) {
 func TestLostAndForeignKeysTurnMemoryOff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := filepath.Join(dir, keyFileName)
+	file := filepath.Join(dir, IdentityKeyName)
 	s := open(t, Config{Dir: dir})
 	put(t, s.Store, written("tea"))
 	s.stop()
@@ -173,7 +173,7 @@ func TestForeignDirectoriesAreLeftAlone(t *testing.T) {
 			dir := t.TempDir()
 			fill(t, dir)
 			wantIn(t, refused(t, Config{Dir: dir}), dir)
-			if _, err := os.Stat(filepath.Join(dir, keyFileName)); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, IdentityKeyName)); err == nil {
 				t.Error("an identity key was made in it")
 			}
 		})

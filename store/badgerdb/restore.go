@@ -127,8 +127,11 @@ func Restore(ctx context.Context, dir string, files []string) (head BackupHead, 
 	}
 	// All are read once before anything is written: it is cheaper than half a
 	// directory.
-	if err := checkChain(files); err != nil {
+	if _, _, _, err := Follow(files); err != nil {
 		return head, end, err
+	}
+	if len(files) == 0 {
+		return head, end, errors.New("restore: no backup is named")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return head, end, fmt.Errorf("restore: %w", err)
@@ -151,26 +154,25 @@ func Restore(ctx context.Context, dir string, files []string) (head BackupHead, 
 	return head, end, db.Sync()
 }
 
-func checkChain(files []string) error {
-	var head BackupHead
-	var end BackupEnd
+// Follow reads every byte of backups, and says how many of them, from the first,
+// are whole, of the format that this program reads, and follow each the one
+// before; the first must be a full one. What else it returns is of the last of
+// these, and why the next isn't one of them: nil where all are.
+func Follow(files []string) (n int, head BackupHead, end BackupEnd, err error) {
 	for i, path := range files {
 		h, e, err := checkFile(path)
 		if err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+			return i, head, end, fmt.Errorf("read %s: %w", path, err)
 		}
 		if i == 0 && h.Since != 0 || i > 0 && (h.Since != end.Until || h.Directory != head.Directory) {
-			return fmt.Errorf("read %s: %w", path, errChain)
+			return i, head, end, fmt.Errorf("read %s: %w", path, errChain)
 		}
 		if h.Format != format {
-			return fmt.Errorf("read %s: it is of format %d and this program reads %d", path, h.Format, format)
+			return i, head, end, fmt.Errorf("read %s: it is of format %d and this program reads %d", path, h.Format, format)
 		}
 		head, end = h, e
 	}
-	if len(files) == 0 {
-		return errors.New("restore: no backup is named")
-	}
-	return nil
+	return len(files), head, end, nil
 }
 
 func checkFile(path string) (BackupHead, BackupEnd, error) {
