@@ -10,7 +10,7 @@ import (
 // growsWithin is how long a single message may wait for its next form.
 const growsWithin = 10 * time.Minute
 
-// growth is the last single message of one tenant, user and system text: an
+// growth is the last single message of one tenant, user, agent and system text: an
 // application may send it again with more at its end (ReAct). Only a hash of
 // the text is kept, and only once the message has been answered.
 type growth struct {
@@ -36,9 +36,14 @@ func (r *reading) single() (int, string, bool) {
 	return i, r.req.Messages[i].Text(), true
 }
 
-// growing is the name under which a message of a system text may grow.
-func (h *hasher) growing(system store.Hash) store.Hash {
-	if system == h.noSystem {
+// growing is the name under which a message of a system text and an agent may
+// grow. Another agent's is another conversation: what the first was given may come
+// from scopes that the other doesn't read.
+func (h *hasher) growing(system store.Hash, agent string) store.Hash {
+	switch {
+	case agent != "":
+		return h.hash("grown", raw(system), agent)
+	case system == h.noSystem:
 		return h.growsUnderNone
 	}
 	return h.hash("grown", raw(system))

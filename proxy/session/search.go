@@ -135,7 +135,7 @@ func (k *Tracker) growthOf(w *work, r *reading, t *Turn) (growth, bool) {
 	if !ok || kept(r.req) { // a turn of its own, whatever it begins with
 		return growth{}, false
 	}
-	w.growth = w.hasher.growing(r.system)
+	w.growth = w.hasher.growing(r.system, t.Owner.Agent)
 	w.form, w.text, w.textLen = text, w.hash("growing", text), len(text)
 	k.mu.Lock()
 	g, ok := k.growths.get(w.growth)
