@@ -160,13 +160,15 @@ func TestAConsolidationThatCantBeUsed(t *testing.T) {
 			h.teach(en)
 			var dead store.Job
 			h.until("it is given up", func() bool {
-				h.clock.add(time.Minute)
+				// Time for the next attempt, not for the end of a lease that a slow machine holds.
+				if _, ok := h.job(store.Running); !ok {
+					h.clock.add(time.Minute)
+				}
 				var ok bool
 				dead, ok = h.job(store.Dead)
 				return ok
 			})
-			// More than five where the clock, which runs ahead here, ended a lease.
-			if !dead.Consolidates() || dead.Attempts < 5 || !strings.Contains(dead.Reason, c.reason) || strings.Contains(dead.Reason, "Anna") {
+			if !dead.Consolidates() || dead.Attempts != 5 || !strings.Contains(dead.Reason, c.reason) || strings.Contains(dead.Reason, "Anna") {
 				t.Errorf("%+v", dead)
 			}
 			active, hidden, archived := h.all()
