@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -141,10 +140,8 @@ func (s *Store) sealFamily(ctx context.Context, h *handle, family byte) (int, er
 				if b[0] != plainForm {
 					continue
 				}
-				x := moved{key: r.key(), meta: r.meta(), plain: b[1:]}
-				if at := r.item.ExpiresAt(); at > 0 {
-					x.ttl = max(time.Second, time.Until(time.Unix(int64(at), 0)))
-				}
+				x := r.asIs()
+				x.plain = b[1:]
 				rows = append(rows, x)
 			}
 			for _, x := range rows {
@@ -188,10 +185,7 @@ func (s *Store) destroyKey(h *handle, at place) error {
 				if r.item.ValueSize() == 0 {
 					continue
 				}
-				x := moved{key: r.key(), meta: r.meta()}
-				if expires := r.item.ExpiresAt(); expires > 0 {
-					x.ttl = max(time.Second, time.Until(time.Unix(int64(expires), 0)))
-				}
+				x := r.asIs()
 				if x.plain, err = r.plain(); err != nil {
 					return err
 				}

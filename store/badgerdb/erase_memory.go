@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"hindsight/store"
 )
@@ -336,10 +335,8 @@ func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
 // the words.
 func (s *Store) scrubJobs(t *tx, at place, g *traces) error {
 	type rewritten struct {
-		key  []byte
-		job  store.Job
-		meta byte
-		ttl  time.Duration
+		moved
+		job store.Job
 	}
 	var list []rewritten
 	for r := range t.rows(join(famJob, at[:]), nil) {
@@ -354,11 +351,7 @@ func (s *Store) scrubJobs(t *tx, at place, g *traces) error {
 			continue
 		}
 		j.Dropped = left
-		x := rewritten{r.key(), j, r.meta(), 0}
-		if until := r.item.ExpiresAt(); until > 0 {
-			x.ttl = max(time.Second, time.Until(time.Unix(int64(until), 0)))
-		}
-		list = append(list, x)
+		list = append(list, rewritten{r.asIs(), j})
 	}
 	for _, x := range list {
 		if err := t.put(x.key, x.job, x.meta, x.ttl); err != nil {

@@ -123,13 +123,23 @@ type mover struct {
 	from, to place
 }
 
-// moved is a row that is taken along.
+// moved is a row that is written anew, here or elsewhere.
 type moved struct {
 	key, plain []byte
 	meta       byte
 	ttl        time.Duration
 	indices    []pair
 	dead       [][]byte // old index rows
+}
+
+// asIs is a row to be written with what it has and as long as it had to live, a
+// second at least; its value is still to be put in.
+func (r row) asIs() moved {
+	x := moved{key: r.key(), meta: r.meta()}
+	if at := r.item.ExpiresAt(); at > 0 {
+		x.ttl = max(time.Second, time.Until(time.Unix(int64(at), 0)))
+	}
+	return x
 }
 
 type pair struct {
@@ -196,10 +206,7 @@ func (m mover) family(family byte) error {
 }
 
 func (m mover) take(r row) (moved, error) {
-	x := moved{key: r.key(), meta: r.meta()}
-	if at := r.item.ExpiresAt(); at > 0 {
-		x.ttl = max(time.Second, time.Until(time.Unix(int64(at), 0)))
-	}
+	x := r.asIs()
 	var err error
 	if x.plain, err = r.plain(); err != nil {
 		return x, err
