@@ -82,7 +82,7 @@ func contract(t *testing.T, s *weaviatetest.Server, layout weaviatedb.Layout, ki
 	n := 0
 	storetest.Run(t, func(t *testing.T) storetest.Backend {
 		n++
-		db := open(t, s, func(c *weaviatedb.Config) {
+		db := weaviatetest.Open(t, s, func(c *weaviatedb.Config) {
 			c.Layout, c.VectorIndex = layout, kind
 			c.Collection = fmt.Sprintf("contract_%s_%s_%d", layout, kind, n)
 		})
@@ -149,7 +149,7 @@ func TestAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, layout := range []weaviatedb.Layout{weaviatedb.LayoutShared, weaviatedb.LayoutIsolated} {
-		db := backend{open(t, s, func(c *weaviatedb.Config) {
+		db := backend{weaviatetest.Open(t, s, func(c *weaviatedb.Config) {
 			c.Layout, c.Collection = layout, "agree_"+string(layout)
 		}), func() {}}
 		if err := db.Put(t.Context(), "acme", all); err != nil {

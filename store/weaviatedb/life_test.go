@@ -77,7 +77,7 @@ func TestComesAndGoes(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	awaitState(t, d, true)
+	weaviatetest.AwaitState(t, d, true)
 	putAll(t, d, some(ann, 0, 50))
 
 	if err := s.Hang(); err != nil {
@@ -101,21 +101,21 @@ func TestComesAndGoes(t *testing.T) {
 	if err := s.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	awaitState(t, d, true)
-	awaitState(t, late, true)
+	weaviatetest.AwaitState(t, d, true)
+	weaviatetest.AwaitState(t, late, true)
 
 	s.Kill()
 	refused("killed", timeout+500*time.Millisecond)
-	awaitState(t, d, false)
+	weaviatetest.AwaitState(t, d, false)
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	awaitState(t, d, true)
+	weaviatetest.AwaitState(t, d, true)
 	if n, err := d.Count(t.Context(), "acme", ann); err != nil || n != 50 {
 		t.Errorf("after a crash: %d, %v", n, err)
 	}
 	s.Stop()
-	awaitState(t, d, false)
+	weaviatetest.AwaitState(t, d, false)
 }
 
 // TestADeadlineOfTheCallerHolds asks a hung server with the deadline of a request.
@@ -149,11 +149,11 @@ func TestCrashes(t *testing.T) {
 		}
 		all = append(all, ms...)
 		s.Kill()
-		awaitState(t, d, false)
+		weaviatetest.AwaitState(t, d, false)
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		awaitState(t, d, true)
+		weaviatetest.AwaitState(t, d, true)
 		mended, err := d.Mend(t.Context(), "acme", ms)
 		if err != nil {
 			t.Fatal(err)
@@ -307,7 +307,7 @@ func TestManyStartAtOnce(t *testing.T) {
 	for i := range 5 {
 		d := start(t, s)
 		wg.Go(func() {
-			awaitState(t, d, true)
+			weaviatetest.AwaitState(t, d, true)
 			if failed, err := d.PutMemories(t.Context(), "acme", some(ann, 0, 10)); err != nil || len(failed) > 0 {
 				t.Errorf("sidecar %d: %v, %v", i, failed, err)
 			}

@@ -6,14 +6,10 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
-	"hindsight/store"
 	"hindsight/store/weaviatedb"
 	"hindsight/store/weaviatedb/weaviatetest"
 )
-
-var key = store.IdentityKey{1, 2, 3}
 
 // common is the server of the tests that do it no harm; TestMain ends it.
 var common struct {
@@ -48,40 +44,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// open runs a DB over a server until the test ends, and waits for it to be on.
+// open is weaviatetest.Open with a collection of the test's own: harmless tests
+// share a server.
 func open(t testing.TB, s *weaviatetest.Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
 	t.Helper()
 	d := start(t, s, change...)
-	awaitState(t, d, true)
+	weaviatetest.AwaitState(t, d, true)
 	return d
 }
 
 func start(t testing.TB, s *weaviatetest.Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
 	t.Helper()
-	// A collection of the test's own: harmless tests share a server.
-	cfg := weaviatedb.Config{URL: s.URL, GRPC: s.GRPC, Key: key, Probe: 50 * time.Millisecond, Collection: t.Name()}
-	for _, c := range change {
-		c(&cfg)
-	}
-	d, err := weaviatedb.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = d.Run(t.Context()) }()
-	t.Cleanup(func() { <-done; _ = d.Close() })
-	return d
-}
-
-func awaitState(t testing.TB, d *weaviatedb.DB, want bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		on, reason := d.State()
-		if on == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("on = %v (%s), want %v", on, reason, want)
-		}
-	}
+	own := func(c *weaviatedb.Config) { c.Collection = t.Name() }
+	return weaviatetest.Start(t, s, append([]func(*weaviatedb.Config){own}, change...)...)
 }

@@ -1,6 +1,4 @@
-//go:build weaviate
-
-package contract
+package weaviatetest
 
 import (
 	"testing"
@@ -8,22 +6,20 @@ import (
 
 	"hindsight/store"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
-var key = store.IdentityKey{1, 2, 3}
-
-// open runs a DB over a server until the test ends, and waits for it to be on.
-func open(t testing.TB, s *weaviatetest.Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
+// Open runs a DB over a server until the test ends, and waits for it to be on.
+func Open(t testing.TB, s *Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
 	t.Helper()
-	d := start(t, s, change...)
-	awaitState(t, d, true)
+	d := Start(t, s, change...)
+	AwaitState(t, d, true)
 	return d
 }
 
-func start(t testing.TB, s *weaviatetest.Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
+// Start is Open that doesn't wait.
+func Start(t testing.TB, s *Server, change ...func(*weaviatedb.Config)) *weaviatedb.DB {
 	t.Helper()
-	cfg := weaviatedb.Config{URL: s.URL, GRPC: s.GRPC, Key: key, Probe: 50 * time.Millisecond}
+	cfg := weaviatedb.Config{URL: s.URL, GRPC: s.GRPC, Key: store.IdentityKey{1, 2, 3}, Probe: 50 * time.Millisecond}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -37,7 +33,8 @@ func start(t testing.TB, s *weaviatetest.Server, change ...func(*weaviatedb.Conf
 	return d
 }
 
-func awaitState(t testing.TB, d *weaviatedb.DB, want bool) {
+// AwaitState waits until a DB is on, or off, for half a minute at most.
+func AwaitState(t testing.TB, d *weaviatedb.DB, want bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		on, reason := d.State()
