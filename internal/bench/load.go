@@ -66,18 +66,30 @@ func Drive(ctx context.Context, t Target, l Load, numbers *atomic.Int64) (Result
 		return Result{}, ctx.Err()
 	}
 	used := CPU(t.PID) - before
-	var r Result
+	r, err := sum(parts, wall, used)
+	if err != nil {
+		return r, fmt.Errorf("drive %s: %w", t.Name, err)
+	}
+	if r.Requests == 0 {
+		return r, fmt.Errorf("drive %s: no request was answered in %s", t.Name, l.For)
+	}
+	return r, nil
+}
+
+// sum makes one result of what the connections did meanwhile; its times are zero
+// where no request was answered. The error is a connection's.
+func sum(parts []part, wall, used time.Duration) (r Result, err error) {
 	var all []time.Duration
 	for _, p := range parts {
 		if p.err != nil {
-			return r, fmt.Errorf("drive %s: %w", t.Name, p.err)
+			return r, p.err
 		}
 		all = append(all, p.took...)
 		r.Failed += p.failed
 		r.Injected += p.injected
 	}
 	if len(all) == 0 {
-		return r, fmt.Errorf("drive %s: no request was answered in %s", t.Name, l.For)
+		return r, nil
 	}
 	slices.Sort(all)
 	r.Requests = len(all)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,22 +59,9 @@ func Pace(ctx context.Context, t Target, l Load, perSec float64, numbers *atomic
 	}
 	wg.Wait()
 	wall, used := time.Since(start), CPU(t.PID)-before
-	var r Result
-	var all []time.Duration
-	for _, p := range parts {
-		if p.err != nil {
-			return r, fmt.Errorf("pace %s: %w", t.Name, p.err)
-		}
-		all = append(all, p.took...)
-		r.Failed += p.failed
+	r, err := sum(parts, wall, used)
+	if err != nil {
+		return r, fmt.Errorf("pace %s: %w", t.Name, err)
 	}
-	if err := ctx.Err(); err != nil {
-		return r, err
-	}
-	slices.Sort(all)
-	r.Requests = len(all)
-	r.P50, r.P99 = all[len(all)/2], all[len(all)*99/100]
-	r.PerSec = float64(len(all)) / wall.Seconds()
-	r.CPU = used / time.Duration(len(all))
-	return r, nil
+	return r, ctx.Err()
 }
