@@ -27,12 +27,6 @@ const (
 	moreBackup = "-more.backup"
 )
 
-// The key files of a data directory, as badgerdb names them.
-const (
-	identityName = "identity.key"
-	scopeKeys    = "scopes.keys"
-)
-
 // backupCmd is `hindsight backup`.
 type backupCmd struct {
 	reach
@@ -63,10 +57,10 @@ func (c *backupCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, cl.close()) }()
 	r := backupReport{Full: true}
 	q := c.query()
-	switch chain, left, end, head := lastChain(c.Folder); {
+	switch chain, head, end, err := chainOf(backups(c.Folder)); {
 	case c.Full:
-	case len(left) > 0:
-		fmt.Fprintf(a.err, "%s is damaged or doesn't follow the one before it: making a full backup.\n", left[0])
+	case err != nil:
+		fmt.Fprintf(a.err, "%v: making a full backup.\n", err)
 	case len(chain) > 0:
 		r.Full = false
 		q.Set("since", strconv.FormatUint(end.Until, 10))
@@ -146,7 +140,7 @@ func (c *backupCmd) copyKeys(a *app) (identity bool, keys string, err error) {
 	if err != nil || c.Admin != "" {
 		return false, "", err
 	}
-	err = copyFile(filepath.Join(cfg.Store.Dir, identityName), filepath.Join(c.Folder, identityName))
+	err = copyFile(filepath.Join(cfg.Store.Dir, badgerdb.IdentityKeyName), filepath.Join(c.Folder, badgerdb.IdentityKeyName))
 	identity = err == nil
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // configured elsewhere
@@ -154,7 +148,7 @@ func (c *backupCmd) copyKeys(a *app) (identity bool, keys string, err error) {
 	if err != nil || c.Keys == "" {
 		return identity, "", err
 	}
-	if err := copyFile(filepath.Join(cfg.Store.Dir, scopeKeys), c.Keys); err != nil {
+	if err := copyFile(filepath.Join(cfg.Store.Dir, badgerdb.ScopeKeysName), c.Keys); err != nil {
 		return identity, "", &failure{wrong: fmt.Sprintf("the scopes' keys can't be copied: %s", cause(err)), next: "Leave --keys out where the directory isn't encrypted."}
 	}
 	return identity, c.Keys, nil
@@ -177,35 +171,14 @@ func backups(folder string) []string {
 	return list
 }
 
-// lastChain is the last full backup of a folder with those that follow it, as far
-// as they can be read and fit, what the last of them says, and those that are left.
-func lastChain(folder string) (chain, left []string, end badgerdb.BackupEnd, head badgerdb.BackupHead) {
-	return chainOf(backups(folder))
-}
-
-// chainOf is lastChain for a list of them.
-func chainOf(list []string) (chain, left []string, end badgerdb.BackupEnd, head badgerdb.BackupHead) {
-	first := len(list) - 1
-	for ; first >= 0 && !strings.HasSuffix(list[first], fullBackup); first-- {
+// chainOf is the last full backup of a list with those that follow it, as far as
+// they can be read and fit, and what the last of them says. The error says which
+// is the first of the list's that is left out, and why.
+func chainOf(list []string) (chain []string, head badgerdb.BackupHead, end badgerdb.BackupEnd, err error) {
+	first := max(0, len(list)-1)
+	for first > 0 && !strings.HasSuffix(list[first], fullBackup) {
+		first--
 	}
-	if first < 0 {
-		return nil, list, end, head
-	}
-	for i, path := range list[first:] {
-		h, e, err := readBackupFile(path)
-		if err != nil || i > 0 && (h.Since != end.Until || h.Directory != head.Directory) {
-			return chain, list[first+i:], end, head
-		}
-		chain, head, end = append(chain, path), h, e
-	}
-	return chain, nil, end, head
-}
-
-func readBackupFile(path string) (badgerdb.BackupHead, badgerdb.BackupEnd, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return badgerdb.BackupHead{}, badgerdb.BackupEnd{}, err
-	}
-	defer func() { _ = f.Close() }() // it was read
-	return badgerdb.ReadBackup(f)
+	n, head, end, err := badgerdb.Follow(list[first:])
+	return list[first : first+n], head, end, err
 }

@@ -92,14 +92,14 @@ func (c *restoreCmd) files() (chain []string, head badgerdb.BackupHead, err erro
 		}
 		list = list[:i+1]
 	}
-	chain, left, _, head := chainOf(list)
+	chain, head, _, err = chainOf(list)
 	switch {
 	case len(list) == 0:
 		return nil, head, &failure{wrong: "there are no backups in " + c.Folder, next: "Name the folder that `hindsight backup` wrote to.", code: exitUsage}
 	case len(chain) == 0:
-		return nil, head, &failure{wrong: fmt.Sprintf("the full backup in %s is missing or damaged", c.Folder), next: "Choose an earlier one with --until."}
-	case len(left) > 0:
-		return nil, head, &failure{wrong: left[0] + " is damaged or doesn't follow the one before it", next: fmt.Sprintf("Restore what is before it: --until %s.", filepath.Base(chain[len(chain)-1]))}
+		return nil, head, &failure{wrong: fmt.Sprintf("the full backup in %s is missing or damaged: %v", c.Folder, err), next: "Choose an earlier one with --until."}
+	case err != nil:
+		return nil, head, &failure{wrong: err.Error(), next: fmt.Sprintf("Restore what is before it: --until %s.", filepath.Base(chain[len(chain)-1]))}
 	}
 	return chain, head, nil
 }
@@ -108,13 +108,13 @@ func (c *restoreCmd) files() (chain []string, head badgerdb.BackupHead, err erro
 func (c *restoreCmd) keys(cfg Config, head badgerdb.BackupHead) (map[string]string, error) {
 	keys := map[string]string{}
 	if cfg.Identity.KeyFile == "" {
-		keys[identityName] = filepath.Join(c.Folder, identityName)
+		keys[badgerdb.IdentityKeyName] = filepath.Join(c.Folder, badgerdb.IdentityKeyName)
 	}
 	if head.Encryption != "" {
 		if c.Keys == "" || cfg.Store.KeyFile == "" {
 			return nil, &failure{wrong: "the backup is encrypted, and --keys or HINDSIGHT_ENCRYPTION_KEY_FILE isn't given", next: "Name the newest copy of scopes.keys with --keys, and the key file that it is under.", code: exitUsage}
 		}
-		keys[scopeKeys] = c.Keys
+		keys[badgerdb.ScopeKeysName] = c.Keys
 	}
 	for name, from := range keys {
 		if _, err := os.Stat(from); err != nil {
