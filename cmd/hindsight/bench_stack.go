@@ -226,17 +226,11 @@ func (b *benchStack) stop() {
 
 // onStore opens the store of a data directory, does something with it, and closes it.
 func onStore(ctx context.Context, dir string, do func(context.Context, *badgerdb.Store) error) error {
-	st, err := badgerdb.New(badgerdb.Config{Dir: dir})
+	st, shut, err := runStore(ctx, badgerdb.Config{Dir: dir})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- st.Run(ctx) }()
-	defer func() { cancel(); _ = <-done }()
-	if err := st.Ready(ctx); err != nil {
-		return err
-	}
+	defer func() { _ = shut() }() // what was done to it counts
 	return do(ctx, st)
 }
 

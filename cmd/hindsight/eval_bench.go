@@ -75,16 +75,11 @@ func openRecallBench(ctx context.Context, a *app, files []string, sessions int, 
 		return nil, fmt.Errorf("make a directory for the data: %w", err)
 	}
 	b.ends = append(b.ends, func() { _ = os.RemoveAll(dir) })
-	if b.store, err = badgerdb.New(badgerdb.Config{Dir: dir}); err != nil {
+	var shut func() error
+	if b.store, shut, err = runStore(ctx, badgerdb.Config{Dir: dir}); err != nil {
 		return nil, err
 	}
-	running, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() { defer close(done); _ = b.store.Run(running) }() // the data is thrown away
-	b.ends = append(b.ends, func() { stop(); <-done })
-	if err := b.store.Ready(ctx); err != nil {
-		return nil, err
-	}
+	b.ends = append(b.ends, func() { _ = shut() }) // the data is thrown away
 	if b.data, err = recall.Import(ctx, b.store, set); err != nil {
 		return nil, err
 	}

@@ -25,19 +25,12 @@ type held struct {
 // command: what the configuration can ask a model about is then reflected here,
 // for want of a server.
 func holdDirectory(ctx context.Context, cfg Config, lasting bool) (*held, error) {
-	st, err := badgerdb.New(directoryOf(cfg))
+	st, end, err := runStore(ctx, directoryOf(cfg))
 	if err != nil {
-		return nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
+		return nil, err
 	}
-	// The store's life is the command's, not the call's: an interrupt must not
-	// close it under a write.
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ran := make(chan error, 1)
-	go func() { ran <- st.Run(running) }()
-	shut := func() error { stop(); return <-ran }
-	if err := st.Ready(ctx); err != nil {
-		return nil, errors.Join(err, shut())
-	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // what works on the store, as long as that
+	shut := func() error { stop(); return end() }
 	rules, err := clientRules(cfg)
 	if err != nil {
 		return nil, errors.Join(err, shut())
@@ -80,7 +73,7 @@ func holdDirectory(ctx context.Context, cfg Config, lasting bool) (*held, error)
 		idx.Close()
 		stop()
 		reflecting.Wait()
-		return <-ran
+		return shut()
 	}}, nil
 }
 

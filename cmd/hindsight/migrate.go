@@ -46,18 +46,11 @@ func (c *migrateCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	dir := directoryOf(cfg)
 	dir.Share = c.To == "weaviate" // what waits for delivery is noted then
-	st, err := badgerdb.New(dir)
+	st, shut, err := runStore(ctx, dir)
 	if err != nil {
-		return &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
+		return unusable(dir.Dir, err)
 	}
-	// The store's life is the command's: an interrupt must not close it under a write.
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ran := make(chan error, 1)
-	go func() { ran <- st.Run(running) }()
-	defer func() { stop(); err = errors.Join(err, <-ran) }()
-	if err := st.Ready(ctx); err != nil {
-		return unusable(cfg.Store.Dir, err)
-	}
+	defer func() { err = errors.Join(err, shut()) }()
 	var out moved
 	if c.To == "weaviate" {
 		out, err = a.toWeaviate(ctx, cfg, st)

@@ -39,6 +39,23 @@ func directoryOf(cfg Config) badgerdb.Config {
 	}
 }
 
+// runStore opens the store of a data directory for one command, once it is ready.
+// shut ends it and returns what went wrong. Its life is the command's, not a
+// call's: an interrupt must not close it under a write.
+func runStore(ctx context.Context, dir badgerdb.Config) (st *badgerdb.Store, shut func() error, err error) {
+	if st, err = badgerdb.New(dir); err != nil {
+		return nil, nil, &failure{wrong: err.Error(), next: "Correct the configuration.", code: exitUsage}
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ran := make(chan error, 1)
+	go func() { ran <- st.Run(running) }()
+	shut = func() error { stop(); return <-ran }
+	if err := st.Ready(ctx); err != nil {
+		return nil, nil, errors.Join(err, shut())
+	}
+	return st, shut, nil
+}
+
 // openDirectory opens a data directory that nobody holds, for one command. It
 // is its owner that long: other commands come in through its socket.
 func (a *app) openDirectory(ctx context.Context, cfg Config) (*client, error) {

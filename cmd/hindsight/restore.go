@@ -126,18 +126,11 @@ func (c *restoreCmd) keys(cfg Config, head badgerdb.BackupHead) (map[string]stri
 
 // count opens a directory and counts what it holds.
 func (a *app) count(ctx context.Context, cfg Config, r *restoreReport) (err error) {
-	dir := directoryOf(cfg)
-	st, err := badgerdb.New(dir)
+	st, shut, err := runStore(ctx, directoryOf(cfg))
 	if err != nil {
-		return err
+		return unusable(cfg.Store.Dir, err)
 	}
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ran := make(chan error, 1)
-	go func() { ran <- st.Run(running) }()
-	defer func() { stop(); err = errors.Join(err, <-ran) }()
-	if err := st.Ready(ctx); err != nil {
-		return unusable(dir.Dir, err)
-	}
+	defer func() { err = errors.Join(err, shut()) }()
 	tenants, err := st.Tenants(ctx)
 	if err != nil {
 		return err
