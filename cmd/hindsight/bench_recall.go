@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,17 +66,13 @@ type touchedScopes struct {
 
 // Run fills data directories and starts servers on them.
 func (cmd *benchRecallCmd) Run(ctx context.Context, a *app) error {
-	b := &benchStack{embedder: cmd.Embedder}
+	b, err := newBench(ctx, cmd.Embedder)
+	if err != nil {
+		return err
+	}
 	defer b.stop()
 	b.shown = a.long("recall", 0)
 	defer b.shown.end()
-	var err error
-	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
-		return fmt.Errorf("make a directory for the benchmark: %w", err)
-	}
-	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
-		return err
-	}
 	r := &recallReport{Machine: bench.Machine(), Memories: cmd.Memories, Embedder: cmd.Embedder}
 	if cmd.Starts > 0 || cmd.Evictions > 0 || cmd.Idle > 0 {
 		if err := cmd.firsts(ctx, b, r); err != nil {

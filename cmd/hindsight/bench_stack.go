@@ -47,22 +47,30 @@ func (c contestant) target(p *benchProcess) bench.Target {
 	return bench.Target{Name: c.name, URL: p.url + benchChat, Header: c.header, PID: p.pid()}
 }
 
-func startBench(ctx context.Context, memories int, embedder string) (_ *benchStack, err error) {
-	b := &benchStack{embedder: embedder}
-	defer func() {
-		if err != nil {
-			b.stop()
-		}
-	}()
-	if b.dir, err = os.MkdirTemp("", "hindsight-bench"); err != nil {
+// newBench starts the upstream. Stop it.
+func newBench(ctx context.Context, embedder string) (*benchStack, error) {
+	dir, err := os.MkdirTemp("", "hindsight-bench")
+	if err != nil {
 		return nil, fmt.Errorf("make a directory for the benchmark: %w", err)
+	}
+	b := &benchStack{dir: dir, embedder: embedder}
+	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+// startBench adds a directory of memories, and who competes.
+func startBench(ctx context.Context, memories int, embedder string) (*benchStack, error) {
+	b, err := newBench(ctx, embedder)
+	if err != nil {
+		return nil, err
 	}
 	if err := onStore(ctx, filepath.Join(b.dir, "filled"), func(ctx context.Context, st *badgerdb.Store) error {
 		return fillBench(ctx, st, memories, embedder)
 	}); err != nil {
-		return nil, err
-	}
-	if b.upstream, err = b.own(ctx, nil, "bench", "upstream"); err != nil {
+		b.stop()
 		return nil, err
 	}
 	b.nginx, _ = exec.LookPath("nginx") // without it the report says so
