@@ -24,6 +24,9 @@ type benchConsoleCmd struct {
 
 // Run fills a data directory, starts a server on it and looks at its pages.
 func (c *benchConsoleCmd) Run(ctx context.Context, a *app) error {
+	if c.Memories < 1 || c.Pages < 1 {
+		return &failure{wrong: "--memories and --pages: want 1 or more", code: exitUsage}
+	}
 	b, err := newBench(ctx, c.Embedder)
 	if err != nil {
 		return err

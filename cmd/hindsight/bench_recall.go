@@ -66,6 +66,9 @@ type touchedScopes struct {
 
 // Run fills data directories and starts servers on them.
 func (cmd *benchRecallCmd) Run(ctx context.Context, a *app) error {
+	if cmd.Memories < 1 {
+		return &failure{wrong: "--memories: want 1 or more", code: exitUsage}
+	}
 	b, err := newBench(ctx, cmd.Embedder)
 	if err != nil {
 		return err
