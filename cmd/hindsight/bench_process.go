@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -105,18 +104,32 @@ func (p *benchProcess) journalled(ctx context.Context) (int, error) {
 // journalledMetric counts the ended exchanges that are on disk.
 const journalledMetric = "hindsight_journal_exchanges_total"
 
+// metric is one of the server's figures.
 func (p *benchProcess) metric(ctx context.Context, name string) (int, error) {
-	body, err := fetch(ctx, http.MethodGet, p.admin+"/metrics", benchToken)
+	v, n, err := p.metrics(ctx, name+" ")
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no metric %s", name)
+	}
+	return int(v), err
+}
+
+// metrics sums the server's figures whose lines begin so, and counts them.
+func (p *benchProcess) metrics(ctx context.Context, begin string) (sum float64, n int, err error) {
+	raw, err := fetch(ctx, http.MethodGet, p.admin+"/metrics", benchToken)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	for sc := bufio.NewScanner(strings.NewReader(string(body))); sc.Scan(); {
-		if v, ok := strings.CutPrefix(sc.Text(), name+" "); ok {
-			f, err := strconv.ParseFloat(v, 64)
-			return int(f), err
+	for line := range strings.Lines(string(raw)) {
+		if !strings.HasPrefix(line, begin) {
+			continue
 		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]), 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("read the metrics: %w", err)
+		}
+		sum, n = sum+v, n+1
 	}
-	return 0, fmt.Errorf("no metric %s", name)
+	return sum, n, nil
 }
 
 // anyAddress is a loopback address with a port that is free now.

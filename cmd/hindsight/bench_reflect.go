@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -131,7 +127,7 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 	if c.Rate == 0 {
 		c.Rate = math.Round(reflectShare * most.PerSec)
 	}
-	before, err := reflectionMetric(ctx, p, "hindsight_reflect_calls_total")
+	before, _, err := p.metrics(ctx, "hindsight_reflect_calls_total")
 	if err != nil {
 		return err
 	}
@@ -144,7 +140,7 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 	if err := errors.Join(err, <-watched); err != nil {
 		return err
 	}
-	after, err := reflectionMetric(ctx, p, "hindsight_reflect_calls_total")
+	after, _, err := p.metrics(ctx, "hindsight_reflect_calls_total")
 	if err != nil {
 		return err
 	}
@@ -168,7 +164,7 @@ func (s *reflectBench) watch(ctx context.Context, p *benchProcess) error {
 			return nil
 		case <-time.After(100 * time.Millisecond):
 		}
-		n, err := reflectionMetric(ctx, p, `hindsight_reflection_jobs{state="running"}`)
+		n, _, err := p.metrics(ctx, `hindsight_reflection_jobs{state="running"}`)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -176,23 +172,4 @@ func (s *reflectBench) watch(ctx context.Context, p *benchProcess) error {
 			s.Busy++
 		}
 	}
-}
-
-// reflectionMetric sums a server's figures whose names begin so.
-func reflectionMetric(ctx context.Context, p *benchProcess, begins string) (float64, error) {
-	raw, err := fetch(ctx, http.MethodGet, p.admin+"/metrics", benchToken)
-	if err != nil {
-		return 0, err
-	}
-	n := 0.0
-	for sc := bufio.NewScanner(bytes.NewReader(raw)); sc.Scan(); {
-		if name, value, ok := strings.Cut(sc.Text(), " "); ok && strings.HasPrefix(name, begins) {
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return 0, fmt.Errorf("read the metrics: %w", err)
-			}
-			n += v
-		}
-	}
-	return n, nil
 }
