@@ -93,10 +93,8 @@ func (p *benchProcess) journalled(ctx context.Context) (int, error) {
 			return n, nil
 		}
 		last = n
-		select {
-		case <-ctx.Done():
-			return n, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		if err := wait(ctx, 500*time.Millisecond); err != nil {
+			return n, err
 		}
 	}
 }

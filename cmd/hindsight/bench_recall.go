@@ -316,13 +316,3 @@ func (r *recallReport) markdown() string {
 }
 
 func mib(n int) float64 { return float64(n) / (1 << 20) }
-
-// wait sleeps, unless ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

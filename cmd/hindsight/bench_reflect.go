@@ -158,12 +158,7 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 
 // watch looks now and then whether jobs are being worked, until ctx ends.
 func (s *reflectBench) watch(ctx context.Context, p *benchProcess) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(100 * time.Millisecond):
-		}
+	for wait(ctx, 100*time.Millisecond) == nil {
 		n, _, err := p.metrics(ctx, `hindsight_reflection_jobs{state="running"}`)
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -172,4 +167,5 @@ func (s *reflectBench) watch(ctx context.Context, p *benchProcess) error {
 			s.Busy++
 		}
 	}
+	return nil
 }

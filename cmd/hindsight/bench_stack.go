@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -197,10 +196,8 @@ func (b *benchStack) idle(ctx context.Context, after time.Duration) ([]bench.Foo
 	defer p.stop()
 	recall := b.contestants[len(b.contestants)-1]
 	states := []bench.Footprint{{State: fmt.Sprintf("%s after start", after), Target: "hindsight"}, {State: "after one recall", Target: recall.name}}
-	select {
-	case <-time.After(time.Until(start.Add(after))):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := wait(ctx, time.Until(start.Add(after))); err != nil {
+		return nil, err
 	}
 	states[0].Add(bench.RssAnon(p.pid()))
 	if _, err := bench.Compare(ctx, []bench.Target{recall.target(p), recall.target(p)},
@@ -209,20 +206,6 @@ func (b *benchStack) idle(ctx context.Context, after time.Duration) ([]bench.Foo
 	}
 	states[1].Add(bench.RssAnon(p.pid()))
 	return states, nil
-}
-
-// until waits for a condition.
-func until(ctx context.Context, not string, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return errors.New("after 20 s, " + not)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
 }
 
 func (b *benchStack) stop() {

@@ -67,13 +67,8 @@ func serveHTTP(ctx context.Context, wg *sync.WaitGroup, ln net.Listener, h http.
 // owner serves the owner's socket while the store is open, so that commands on
 // the data directory come here.
 func (s *stack) owner(ctx context.Context) {
-	for {
-		if s.store.Ready(ctx) == nil {
-			break
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
+	for s.store.Ready(ctx) != nil {
+		if wait(ctx, time.Second) != nil {
 			return
 		}
 	}

@@ -140,10 +140,8 @@ func (a *app) delivered(ctx context.Context, sh *shared, st *badgerdb.Store) (n 
 		if left == 0 {
 			return total, nil
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return 0, ctx.Err()
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return 0, err
 		}
 		if on, reason := sh.db.State(); !on {
 			if err := awaitShared(ctx, sh.db); err != nil {
@@ -165,10 +163,8 @@ func awaitShared(ctx context.Context, db *weaviatedb.DB) error {
 		case time.Now().After(end):
 			return &failure{wrong: reason, next: "`hindsight doctor` says more."}
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, 50*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

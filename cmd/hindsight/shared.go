@@ -152,10 +152,8 @@ func (o oneModel) UseVectors(ctx context.Context, m store.EmbeddingModel, renew 
 			}
 			break
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return o.Store.UseVectors(ctx, m, renew)

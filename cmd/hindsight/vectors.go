@@ -79,10 +79,8 @@ func (v *vectors) fill(ctx context.Context, shown *bar) error {
 		if p.Reason == "" && p.Embedded >= p.Memories {
 			return nil
 		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
@@ -196,10 +194,8 @@ func (o *onDemand) Question(ctx context.Context, text string) ([]float32, error)
 		if reason, _ := o.State(); reason != embedding.Starting {
 			return o.vectors.Question(ctx, text)
 		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the embedder: %w", ctx.Err())
+		if err := wait(ctx, 5*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("wait for the embedder: %w", err)
 		}
 	}
 }
