@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"hindsight/internal/bench"
@@ -99,20 +98,14 @@ func (cmd *benchStoreCmd) row(ctx context.Context, n, scopes int, layout string)
 		return r, err
 	}
 	defer s.Kill()
-	db, err := weaviatedb.New(weaviatedb.Config{
+	db, leave, err := runShared(ctx, weaviatedb.Config{
 		URL: s.URL, GRPC: s.GRPC, Key: store.IdentityKey{1}, Layout: weaviatedb.Layout(layout), VectorIndex: weaviatedb.VectorIndex(cmd.Index),
 		Timeout: time.Minute, Probe: 100 * time.Millisecond, // how long it takes is what is asked
 	})
 	if err != nil {
 		return r, err
 	}
-	running, stop := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = db.Run(running) }) // State says what is wrong
-	defer func() { stop(); wg.Wait(); err = errors.Join(err, db.Close()) }()
-	if err := awaitShared(ctx, db); err != nil {
-		return r, err
-	}
+	defer func() { err = errors.Join(err, leave()) }()
 	r = storeRow{Layout: layout, Memories: n, Scopes: scopes}
 	if r.Insert, err = fillStore(ctx, db, n, scopes); err != nil {
 		return r, err

@@ -154,6 +154,22 @@ func (a *app) delivered(ctx context.Context, sh *shared, st *badgerdb.Store) (n 
 // sharedPatience is how long a command waits for Weaviate.
 const sharedPatience = 30 * time.Second
 
+// runShared connects a command with Weaviate, and returns once that can be used.
+// leave ends it. An interrupt must not close it under a call.
+func runShared(ctx context.Context, cfg weaviatedb.Config) (db *weaviatedb.DB, leave func() error, err error) {
+	if db, err = weaviatedb.New(cfg); err != nil {
+		return nil, nil, fmt.Errorf("configure the shared memory: %w", err)
+	}
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { _ = db.Run(connected) }) // State says what is wrong
+	leave = func() error { disconnect(); running.Wait(); return db.Close() }
+	if err := awaitShared(ctx, db); err != nil {
+		return nil, nil, errors.Join(err, leave())
+	}
+	return db, leave, nil
+}
+
 func awaitShared(ctx context.Context, db *weaviatedb.DB) error {
 	for end := time.Now().Add(sharedPatience); ; {
 		on, reason := db.State()
@@ -233,17 +249,11 @@ func differing(differ map[string][]string) error {
 
 // toDirectory takes in all that is in Weaviate.
 func (a *app) toDirectory(ctx context.Context, cfg Config, st *badgerdb.Store) (out moved, err error) {
-	db, err := weaviatedb.New(weaviateOf(cfg.Store.Shared, nil, nil))
+	db, leave, err := runShared(ctx, weaviateOf(cfg.Store.Shared, nil, nil))
 	if err != nil {
-		return out, fmt.Errorf("configure the shared memory: %w", err)
-	}
-	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = db.Run(connected) }) // State says what is wrong
-	defer func() { disconnect(); wg.Wait(); err = errors.Join(err, db.Close()) }()
-	if err := awaitShared(ctx, db); err != nil {
 		return out, err
 	}
+	defer func() { err = errors.Join(err, leave()) }()
 	if m, ok, err := db.StoredModel(ctx); err != nil {
 		return out, err
 	} else if ok {
