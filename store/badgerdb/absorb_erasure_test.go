@@ -13,15 +13,12 @@ import (
 
 func TestErasedMemoriesStayErased(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a, b := all[0], all[1]
-	cloud := newCloud(t)
 	m := written("lives at 12 Oak Lane")
 	m.Evidence = []store.Evidence{{Session: "s1", Turn: 1, Quote: "I live at 12 Oak Lane", Time: c.now()}}
 	m = put(t, a.Store, m)
-	a.Finish(said(ann, "s1", "x1", "I live at 12 Oak Lane", c.now()))
-	flush(t, a.Store)
+	tell(t, a.Store, said(ann, "s1", "x1", "I live at 12 Oak Lane", c.now()))
 	cloud.settle(all...)
 	reflectSession(t, b.Store, "s1")
 	cloud.settle(all...)
@@ -96,16 +93,13 @@ func TestErasedMemoriesStayErased(t *testing.T) {
 
 func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a, b := all[0], all[1]
-	cloud := newCloud(t)
 	coder := store.Owner{Tenant: "acme", User: "ann", Agent: "coder"}
 	old := fill(t, a.Store, ann, "s1", c.now())
 	part := fill(t, b.Store, coder, "s2", c.now())
 	kept := fill(t, b.Store, bob, "s3", c.now())
-	b.Finish(said(ann, "s4", "before", "before the erasure", c.now()))
-	flush(t, b.Store)
+	tell(t, b.Store, said(ann, "s4", "before", "before the erasure", c.now()))
 	cloud.settle(all...)
 	c.add(time.Minute)
 	put(t, a.Store, written("not delivered yet"))
@@ -125,8 +119,7 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	}
 	// Meanwhile, at b: what ann says after it.
 	c.add(time.Second)
-	b.Finish(said(ann, "s4", "after", "after the erasure", c.now()))
-	flush(t, b.Store)
+	tell(t, b.Store, said(ann, "s4", "after", "after the erasure", c.now()))
 	fresh := put(t, b.Store, written("new fact"))
 	// It hears of it before anybody has what is new there.
 	cloud.deliver(a.Store)
@@ -189,10 +182,8 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 
 func TestAnErasedSentenceLeavesEveryCopyOfOtherMemories(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a, b := all[0], all[1]
-	cloud := newCloud(t)
 	secret := store.Evidence{Session: "s1", Turn: 1, Quote: "my cat is Tom", Time: c.now(), Context: "hello; my cat is Tom"}
 	m, other := written("has a cat"), written("likes animals")
 	m.Evidence = []store.Evidence{secret}

@@ -15,9 +15,7 @@ import (
 
 func TestASessionGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 3, c)
-	cloud := newCloud(t)
+	c, all, cloud := newFleet(t, 3)
 	x := func(i int) *store.Exchange {
 		c.add(time.Second)
 		x := said(ann, "s", fmt.Sprint("x", i), fmt.Sprint("word ", i), c.now())
@@ -28,8 +26,7 @@ func TestASessionGoesOnElsewhere(t *testing.T) {
 	}
 	for i := 1; i <= 6; i++ {
 		s := all[i%3]
-		s.Finish(x(i))
-		flush(t, s.Store)
+		tell(t, s.Store, x(i))
 		if i == 4 {
 			all[1].SaveLedger([]store.LedgerEntry{{Owner: ann, Session: "s", Key: store.Hash{9}, Text: "block", Created: c.now(), LastUsed: c.now()}})
 			cloud.settle(all...)
@@ -71,20 +68,16 @@ func TestASessionGoesOnElsewhere(t *testing.T) {
 
 func TestASessionThatWasReflectedElsewhereIsNotReflectedAgain(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a, b := all[0], all[1]
-	cloud := newCloud(t)
 	for i := range 4 {
 		c.add(time.Second)
-		all[i%2].Finish(said(ann, "s", fmt.Sprint("x", i), fmt.Sprint("word ", i), c.now()))
-		flush(t, all[i%2].Store)
+		tell(t, all[i%2].Store, said(ann, "s", fmt.Sprint("x", i), fmt.Sprint("word ", i), c.now()))
 	}
 	cloud.settle(all...)
 	// Another turn at b, which a doesn't know, and a job there that waits.
 	c.add(time.Second)
-	b.Finish(said(ann, "s", "late", "late word", c.now()))
-	flush(t, b.Store)
+	tell(t, b.Store, said(ann, "s", "late", "late word", c.now()))
 	if _, ok, err := b.Enqueue(t.Context(), ann, "s", store.TriggerIdle); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -129,15 +122,11 @@ func TestASessionThatWasReflectedElsewhereIsNotReflectedAgain(t *testing.T) {
 
 func TestAReflectedExchangeBehindANewOneIsNoMaterial(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a, b := all[0], all[1]
-	cloud := newCloud(t)
-	b.Finish(said(ann, "s", "own", "own word", c.now()))
-	flush(t, b.Store)
+	tell(t, b.Store, said(ann, "s", "own", "own word", c.now()))
 	c.add(time.Second)
-	a.Finish(said(ann, "s", "theirs", "their word", c.now()))
-	flush(t, a.Store)
+	tell(t, a.Store, said(ann, "s", "theirs", "their word", c.now()))
 	// a knows nothing of b's, and b takes a's in before and after its reflection.
 	cloud.deliver(a.Store)
 	cloud.give(b.Store, cmp.Compare[string])

@@ -10,10 +10,8 @@ import (
 
 func TestWhatOneSidecarLearnsAnotherHas(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 3, c)
+	c, all, cloud := newFleet(t, 3)
 	a, b, third := all[0], all[1], all[2]
-	cloud := newCloud(t)
 	tea := put(t, a.Store, written("likes tea"))
 	put(t, b.Store, written("lives in Bonn"))
 	cloud.settle(all...)
@@ -113,10 +111,8 @@ func TestTheIndexAndVectorsFollowWhatIsTakenIn(t *testing.T) {
 func TestForgottenAndLiftedInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for _, backwards := range []bool{false, true} {
-		c := newClock()
-		all := sidecars(t, 2, c)
+		c, all, cloud := newFleet(t, 2)
 		a, b := all[0], all[1]
-		cloud := newCloud(t)
 		m := put(t, a.Store, written("tea"))
 		cloud.settle(all...)
 		c.add(time.Second)

@@ -122,7 +122,14 @@ func (c *cloud) settle(all ...running) {
 	c.t.Fatal("the sidecars keep telling each other something")
 }
 
-// shared opens directories with one identity key.
+// newFleet is n sidecars on one clock, and what they share.
+func newFleet(t testing.TB, n int) (*clock, []running, *cloud) {
+	t.Helper()
+	c := newClock()
+	return c, sidecars(t, n, c), newCloud(t)
+}
+
+// sidecars opens directories with one identity key.
 func sidecars(t testing.TB, n int, c *clock) []running {
 	t.Helper()
 	key := filepath.Join(t.TempDir(), "id.key")

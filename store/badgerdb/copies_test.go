@@ -11,10 +11,8 @@ import (
 
 func TestDropCopy(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	all := sidecars(t, 2, c)
+	c, all, cloud := newFleet(t, 2)
 	a := all[0]
-	cloud := newCloud(t)
 	m := put(t, a.Store, written("tea"))
 	must[store.Memory](t)(a.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Text = "green tea"; return nil }))
 	forgotten := put(t, a.Store, written("cake"))
@@ -30,8 +28,7 @@ func TestDropCopy(t *testing.T) {
 		t.Errorf("dropped while it was used: %v", err)
 	}
 	c.add(time.Hour)
-	a.Finish(said(ann, "s", "x", "hi", c.now()))
-	flush(t, a.Store)
+	tell(t, a.Store, said(ann, "s", "x", "hi", c.now()))
 	cloud.settle(all...)
 	if _, err := a.DropCopy(t.Context(), "acme", ann.Scope()); !errors.Is(err, ErrInUse) {
 		t.Errorf("dropped under an open session: %v", err)

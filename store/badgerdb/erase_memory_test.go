@@ -112,8 +112,7 @@ func TestErasedScopeIsFollowed(t *testing.T) {
 	s := open(t, Config{Now: clk.now})
 	coder := store.Owner{Tenant: "acme", User: "ann", Agent: "coder"}
 	s.Finish(said(coder, "with", "x1", "hi", clk.now()))
-	s.Finish(said(ann, "without", "x2", "hi", clk.now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "without", "x2", "hi", clk.now()))
 	quote := func(session string) store.Evidence {
 		return store.Evidence{Session: session, Turn: 1, Quote: "I said so in " + session, Time: clk.now()}
 	}

@@ -91,19 +91,16 @@ func TestEraseUserWithReceipt(t *testing.T) {
 		t.Errorf("Apply of an erased session: %v", err)
 	}
 	late := said(ann, "s1", "s1-begun", "hi", c.now().Add(-time.Minute))
-	s.Finish(late)
-	flush(t, s.Store)
+	tell(t, s.Store, late)
 	check()
 	s.stop()
 	s = open(t, Config{Dir: dir, Now: c.now})
-	s.Finish(late)
-	flush(t, s.Store)
+	tell(t, s.Store, late)
 	check()
 
 	// What comes after it is.
 	c.add(time.Minute)
-	s.Finish(said(ann, "s9", "new", "hi", c.now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s9", "new", "hi", c.now()))
 	if x := must[store.Session](t)(s.Session(t.Context(), ann, "s9")); x.LastSeq != 1 {
 		t.Errorf("a new session: %+v", x)
 	}
@@ -216,8 +213,7 @@ func TestLinkTenantsMovesEverything(t *testing.T) {
 		t.Errorf("applied after the link: %+v", j)
 	}
 	// A late exchange under the old name goes to the new one.
-	s.Finish(said(old, "s1", "late", "hi", c.now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(old, "s1", "late", "hi", c.now()))
 	s.stop()
 	s = open(t, Config{Dir: dir, Now: c.now})
 	check()
@@ -305,8 +301,7 @@ func TestTenantsCount(t *testing.T) {
 	s := open(t, Config{})
 	coder := store.Owner{Tenant: "acme", User: "ann", Agent: "coder"}
 	s.Finish(said(ann, "a", "xa", "hi", time.Now()))
-	s.Finish(said(coder, "b", "xb", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(coder, "b", "xb", "hi", time.Now()))
 	m := put(t, s.Store, written("tea"))
 	put(t, s.Store, written("cake"))
 	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))

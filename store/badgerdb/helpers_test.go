@@ -115,6 +115,13 @@ func said(o store.Owner, session, id, text string, at time.Time) *store.Exchange
 	}
 }
 
+// tell hands an ended exchange over and waits until it is on disk.
+func tell(t testing.TB, s *Store, x *store.Exchange) {
+	t.Helper()
+	s.Finish(x)
+	flush(t, s)
+}
+
 func flush(t testing.TB, s *Store) {
 	t.Helper()
 	if err := s.Flush(t.Context()); err != nil {

@@ -56,8 +56,7 @@ func TestExchangesGetTheirOrderAtCommit(t *testing.T) {
 func TestAnotherOwnersSessionIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{})
-	s.Finish(said(ann, "s", "x", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "x", "hi", time.Now()))
 	for _, o := range []store.Owner{bob, {Tenant: "other", User: "ann"}} {
 		if _, err := s.Session(t.Context(), o, "s"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Session of %v: %v", o, err)
@@ -84,8 +83,7 @@ func TestReadsCreateNothing(t *testing.T) {
 	_, _, _ = s.ScopeMemories(t.Context(), "acme", ann.Scope())
 	failed := said(ann, "s", "x", "hi", time.Now())
 	failed.Status, failed.HTTP = store.Errored, 500
-	s.Finish(failed)
-	flush(t, s.Store)
+	tell(t, s.Store, failed)
 	if list := must[[]store.Tenant](t)(s.Tenants(t.Context())); len(list) != 0 {
 		t.Errorf("tenants after reads and a refused request: %v", list)
 	}
@@ -96,11 +94,9 @@ func TestRepeatedExchangeReplacesItsFirst(t *testing.T) {
 	s := open(t, Config{})
 	now := time.Now()
 	s.Finish(said(ann, "s", "a", "first words here", now))
-	s.Finish(said(ann, "s", "b", "second", now))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "b", "second", now))
 	again := said(ann, "s", "a", "first words here, and then some", now)
-	s.Finish(again)
-	flush(t, s.Store)
+	tell(t, s.Store, again)
 	list := must[[]store.Exchange](t)(s.Exchanges(t.Context(), ann, "s", 0, 0))
 	if got := ids(list); got != "2:b 3:a " {
 		t.Errorf("exchanges %s", got)
@@ -116,8 +112,7 @@ func TestAnExchangeIDOfAnotherOwnerIsDropped(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := open(t, Config{Reg: reg})
 	s.Finish(said(ann, "s", "x", "ann's", time.Now()))
-	s.Finish(said(bob, "t", "x", "bob's", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(bob, "t", "x", "bob's", time.Now()))
 	if x := must[store.Exchange](t)(s.Exchange(t.Context(), "x")); x.Owner != ann {
 		t.Errorf("the exchange is %v's now", x.Owner)
 	}
@@ -135,14 +130,12 @@ func TestLargeExchangesAreCutAndRead(t *testing.T) {
 	flush(t, s.Store) // so that the begun form is written too
 	y := *x
 	s.Finish(&y)
-	s.Finish(said(ann, "s", "small", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "small", "hi", time.Now()))
 	list := must[[]store.Exchange](t)(s.Exchanges(t.Context(), ann, "s", 0, 0))
 	if ids(list) != "1:big 2:small " || list[0].Events[0].Text != text {
 		t.Fatalf("exchanges %s, first text of %d bytes", ids(list), len(list[0].Events[0].Text))
 	}
-	s.Finish(said(ann, "s", "big", "small now", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "big", "small now", time.Now()))
 	if n := count(t, s.Store, famPart); n != 0 {
 		t.Errorf("%d parts left of exchanges that are gone", n)
 	}
@@ -173,8 +166,7 @@ func TestManyPlacesAndAnchors(t *testing.T) {
 		x.Places = append(x.Places, store.Place{Key: key.Hash("p", fmt.Sprint(i)), Turn: i})
 		x.Anchors = append(x.Anchors, store.Anchor{Key: key.Hash("a", fmt.Sprint(i)), Length: i, Time: x.Started})
 	}
-	s.Finish(x)
-	flush(t, s.Store)
+	tell(t, s.Store, x)
 	if n := len(must[[]store.Place](t)(s.Places(t.Context(), ann, "s"))); n != 5000 {
 		t.Errorf("%d places, want 5000", n)
 	}
@@ -277,12 +269,10 @@ func TestWatermarkStopsRecordingAndReadingGoesOn(t *testing.T) {
 	space.Store(1 << 40)
 	s := open(t, Config{Reg: reg, Free: func(string) (uint64, error) { return space.Load(), nil }})
 	m := put(t, s.Store, written("tea"))
-	s.Finish(said(ann, "s", "before", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "before", "hi", time.Now()))
 
 	space.Store(1 << 20)
-	s.Finish(said(ann, "s", "lost", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "lost", "hi", time.Now()))
 	on, reason := s.State()
 	if !on {
 		t.Fatalf("memory is off: %s", reason)
@@ -303,8 +293,7 @@ func TestWatermarkStopsRecordingAndReadingGoesOn(t *testing.T) {
 	}
 
 	space.Store(1 << 40)
-	s.Finish(said(ann, "s", "after", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(ann, "s", "after", "hi", time.Now()))
 	if on, reason := s.State(); !on || reason != "" {
 		t.Errorf("State with space back = %v, %q", on, reason)
 	}

@@ -70,8 +70,7 @@ func TestSqueezeGivesSpaceBack(t *testing.T) {
 		}
 		s.Finish(said(ann, "s", fmt.Sprint(i), string(noise), time.Now()))
 	}
-	s.Finish(said(bob, "t", "bob", "hi", time.Now()))
-	flush(t, s.Store)
+	tell(t, s.Store, said(bob, "t", "bob", "hi", time.Now()))
 	squeeze := func() int64 {
 		t.Helper()
 		if err := s.with(func(h *handle) error { return s.squeeze(h) }); err != nil {

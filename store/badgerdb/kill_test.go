@@ -151,8 +151,7 @@ func TestBegunIsEndedAtTheNextOpening(t *testing.T) {
 		t.Errorf("after a restart: %v", status)
 	}
 	// The late end of one replaces what was made of it.
-	again.Finish(said(ann, "s", "x", "hi", time.Now()))
-	flush(t, again.Store)
+	tell(t, again.Store, said(ann, "s", "x", "hi", time.Now()))
 	if x := must[store.Exchange](t)(again.Exchange(t.Context(), "x")); x.Status != store.Complete {
 		t.Errorf("the late end was lost: %v", x.Status)
 	}

@@ -66,8 +66,7 @@ func TestDue(t *testing.T) {
 	talk(t, s.Store, c, "new", 0, 1)
 	ended := said(ann, "ended", "e", "bye", c.now())
 	ended.SessionInfo.End = true
-	s.Finish(ended)
-	flush(t, s.Store)
+	tell(t, s.Store, ended)
 	for _, again := range []bool{false, true} {
 		if again { // the same from the directory alone
 			s.stop()
@@ -348,8 +347,7 @@ func TestDueAmongSessionsThatComeAndGo(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				s.Finish(said(ann, fmt.Sprint("new", i), fmt.Sprint("y", i), "hello", time.Now()))
-				flush(t, s.Store)
+				tell(t, s.Store, said(ann, fmt.Sprint("new", i), fmt.Sprint("y", i), "hello", time.Now()))
 			}
 		}
 	})

@@ -140,8 +140,7 @@ func TestDrawnSessionsNeedNoIndex(t *testing.T) {
 	first.SessionInfo.New = true
 	s.Finish(first)
 	s.Finish(drawnTalk(ann, id, "b", "two", at.Add(time.Minute)))
-	s.Finish(drawnTalk(store.Owner{Tenant: "else", User: "ann"}, other, "a", "theirs", at))
-	flush(t, s.Store)
+	tell(t, s.Store, drawnTalk(store.Owner{Tenant: "else", User: "ann"}, other, "a", "theirs", at))
 	if n := count(t, s.Store, famByID); n != 0 {
 		t.Errorf("%d rows in the index by id", n)
 	}
@@ -200,8 +199,7 @@ func TestARepeatedRequestReplacesWhatItsIDSays(t *testing.T) {
 		settle()
 		again := drawnTalk(ann, id, "a", "first words and an answer", at)
 		again.Again, again.Places = true, []store.Place{{Key: store.Hash{9}, Turn: 2}}
-		s.Finish(again)
-		flush(t, s.Store)
+		tell(t, s.Store, again)
 		list := must[[]store.Exchange](t)(s.Exchanges(t.Context(), ann, id, 0, 0))
 		if got, want := ids(list), fmt.Sprintf("2:%s 3:%s ", store.ExchangeID(id, "b"), store.ExchangeID(id, "a")); got != want {
 			t.Errorf("in %d batches: %s, want %s", batches, got, want)
@@ -231,8 +229,7 @@ func TestTheRealEndReplacesWhatAnOpeningMadeOfIt(t *testing.T) {
 		list, err := s.Exchanges(t.Context(), ann, id, 0, 0)
 		return err == nil && len(list) == 1 && list[0].Status == store.Aborted
 	})
-	s.Finish(drawnTalk(ann, id, "a", "hi there", at))
-	flush(t, s.Store)
+	tell(t, s.Store, drawnTalk(ann, id, "a", "hi there", at))
 	list := must[[]store.Exchange](t)(s.Exchanges(t.Context(), ann, id, 0, 0))
 	if len(list) != 1 || list[0].Status != store.Complete {
 		t.Errorf("exchanges %+v", list)
@@ -262,8 +259,7 @@ func TestPlacesOutliveTheirExchanges(t *testing.T) {
 	reflected()
 	y := said(ann, "s", "y", "again", c.now())
 	y.Places = []store.Place{{Key: x.Places[3].Key, Turn: 99}}
-	s.Finish(y)
-	flush(t, s.Store)
+	tell(t, s.Store, y)
 	c.add(keepReflected + time.Hour)
 	if err := s.with(func(h *handle) error { return s.sweep(t.Context(), h) }); err != nil {
 		t.Fatal(err)

@@ -56,8 +56,7 @@ func (h *history) step() {
 		h.said++
 		x := said(ann, fmt.Sprint("s", h.rnd.IntN(3)), fmt.Sprint("x", h.said), fmt.Sprint("words ", h.said), h.clock.now())
 		x.Turn = h.said
-		s.Finish(x)
-		flush(t, s)
+		tell(t, s, x)
 	case 9:
 		h.cloud.deliver(s)
 	case 10:
