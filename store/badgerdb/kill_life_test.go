@@ -1,11 +1,9 @@
 package badgerdb
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -20,29 +18,20 @@ const lifeDir = "HINDSIGHT_TEST_LIFE_DIR"
 // every fourth, and archives other memories by the dozen.
 func liveOn(dir string) {
 	ctx := context.Background()
-	s, err := New(asTested("", Config{Dir: dir}))
-	check := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
-	check(err)
-	go func() { panic(s.Run(ctx)) }()
-	check(s.Ready(ctx))
-	fmt.Println("ready")
+	s := victimStore(Config{Dir: dir})
 	for i := 0; ; i++ {
 		group := fmt.Sprintf("%d.%d", os.Getpid(), i)
 		var sources []store.Memory
 		for n := range 5 {
 			m := written(fmt.Sprintf("Event %d of %s.", n, group))
 			m.Type, m.Layer, m.Subject = store.EventType, store.Episodic, group
-			m, _, err = s.PutMemory(ctx, m)
+			m, _, err := s.PutMemory(ctx, m)
 			check(err)
 			sources = append(sources, m)
 		}
 		product := written("All of " + group + ".")
 		product.ID, product.Subject = "m"+group, group
-		_, err = s.Consolidate(ctx, store.Job{}, product, sources)
+		_, err := s.Consolidate(ctx, store.Job{}, product, sources)
 		check(err)
 		for range 10 { // and back and again, so that most kills meet one
 			_, _, err = s.UndoConsolidation(ctx, product.ID)
@@ -83,28 +72,16 @@ func TestKilledInTheMiddleOfALife(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for round := range rounds {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), lifeDir+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		in := bufio.NewScanner(out)
-		if !in.Scan() {
-			t.Fatal("the child didn't start")
-		}
+		v := newVictim(t, lifeDir, dir)
 		// Three groups at least are done, so that there is one of each kind.
 		for range 3 {
-			in.Scan()
+			v.Scan()
 		}
-		kill := time.AfterFunc(time.Duration(7*round)*time.Millisecond, func() { _ = cmd.Process.Kill() })
-		for in.Scan() { //nolint:revive // until it is killed
+		kill := time.AfterFunc(time.Duration(7*round)*time.Millisecond, v.kill)
+		for v.Scan() { //nolint:revive // until it is killed
 		}
 		kill.Stop()
-		_ = cmd.Wait() // killed
+		v.end(t)
 		s := open(t, Config{Dir: dir})
 		wholeGroups(t, s.Store, seen)
 		s.stop()

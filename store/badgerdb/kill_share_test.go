@@ -1,11 +1,9 @@
 package badgerdb
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -19,16 +17,7 @@ const fleetDir = "HINDSIGHT_TEST_FLEET_DIR"
 
 func liveInFleet(dir string) {
 	ctx := context.Background()
-	s, err := New(Config{Dir: dir, Share: true, Linger: 5 * time.Millisecond})
-	check := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
-	check(err)
-	go func() { panic(s.Run(ctx)) }()
-	check(s.Ready(ctx))
-	fmt.Println("ready")
+	s := victimStore(Config{Dir: dir, Share: true, Linger: 5 * time.Millisecond})
 	go func() { // what is printed is delivered: it outlives us in the pipe
 		for {
 			list, err := s.Outbox(ctx, 7)
@@ -101,25 +90,16 @@ func TestKilledWhileItShipsAndTakesIn(t *testing.T) {
 	delivered := map[string]string{}
 	waited := 0
 	for round := range rounds {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), fleetDir+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		in := bufio.NewScanner(out)
-		for lines := 0; in.Scan(); lines++ {
-			if what, form, ok := strings.Cut(in.Text(), " "); ok {
+		v := newVictim(t, fleetDir, dir)
+		for lines := 1; v.Scan(); lines++ {
+			if what, form, ok := strings.Cut(v.Text(), " "); ok {
 				delivered[what] = form
 			}
 			if lines == 30+7*round {
-				_ = cmd.Process.Kill()
+				v.kill()
 			}
 		}
-		_ = cmd.Wait() // killed
+		v.end(t)
 		s := open(t, Config{Dir: dir, Share: true})
 		waited += shippedOrWaiting(t, s.Store, delivered)
 		wholeSessions(t, s.Store)

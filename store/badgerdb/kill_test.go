@@ -1,11 +1,7 @@
 package badgerdb
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -17,30 +13,10 @@ import (
 // going to be killed.
 const childDir = "HINDSIGHT_TEST_CHILD_DIR"
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
-		child(dir)
-	}
-	if dir := os.Getenv(lifeDir); dir != "" {
-		liveOn(dir)
-	}
-	if dir := os.Getenv(fleetDir); dir != "" {
-		liveInFleet(dir)
-	}
-	os.Exit(m.Run())
-}
-
 // child writes exchanges until it is killed, and prints the number of each that
 // it knows to be on disk. One is only ever begun.
 func child(dir string) {
-	s, err := New(asTested("", Config{Dir: dir}))
-	if err != nil {
-		panic(err)
-	}
-	go func() { panic(s.Run(context.Background())) }()
-	if err := s.Ready(context.Background()); err != nil {
-		panic(err)
-	}
+	s := victimStore(Config{Dir: dir})
 	forever := said(ann, "s", "begun", "never ended", time.Now())
 	forever.Places = []store.Place{{Key: store.Hash{1}, Turn: 7}}
 	s.Begin(forever)
@@ -59,34 +35,23 @@ func TestKilledProcessLosesNothingOlderThanTheBound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range 2 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), childDir+"="+dir)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		v := newVictim(t, childDir, dir)
 		// Everything that was handed over 250 ms before the last line we saw
 		// must survive, whatever came after.
 		type mark struct{ n, ms int }
 		var seen []mark
-		sc := bufio.NewScanner(out)
-		for sc.Scan() {
+		for v.Scan() {
 			var m mark
-			if _, err := fmt.Sscan(sc.Text(), &m.n, &m.ms); err != nil {
-				t.Fatalf("the child said %q", sc.Text())
+			if _, err := fmt.Sscan(v.Text(), &m.n, &m.ms); err != nil {
+				t.Fatalf("the child said %q", v.Text())
 			}
 			seen = append(seen, m)
 			if m.ms > 500 {
 				break
 			}
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // killed
+		v.kill()
+		v.end(t)
 		last := seen[len(seen)-1]
 		safe := -1
 		for _, m := range seen {
