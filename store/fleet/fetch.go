@@ -71,16 +71,24 @@ func (f *Fleet) fetch(ctx context.Context, o store.Owner, session string, keys [
 	if len(sessions) == 0 {
 		return nil, nil
 	}
-	rs, err := f.remote.Records(ctx, o.Tenant, store.RecordQuery{
-		Scopes: home, Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger}, Sessions: sessions, Limit: 10_000,
+	n, err := f.takeIn(ctx, o.Tenant, store.RecordQuery{
+		Scopes: home, Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger}, Sessions: sessions,
 	})
-	if err != nil {
+	if n == 0 {
 		return nil, err
 	}
-	if len(rs) == 0 {
-		return nil, nil
+	return sessions, err
+}
+
+// takeIn takes in what a query finds, up to 10,000 records, and says how many it
+// found.
+func (f *Fleet) takeIn(ctx context.Context, tenant string, q store.RecordQuery) (n int, err error) {
+	q.Limit = 10_000
+	rs, err := f.remote.Records(ctx, tenant, q)
+	if err != nil || len(rs) == 0 {
+		return 0, err
 	}
-	return sessions, f.local.AbsorbRecords(ctx, rs)
+	return len(rs), f.local.AbsorbRecords(ctx, rs)
 }
 
 // Join brings a session here as all sidecars together know it, for somebody who

@@ -66,13 +66,10 @@ func (f *Fleet) adopt(ctx context.Context, tenant string, r store.SharedRecord) 
 	if !f.news(tenant, r.ID, r.Time.String()) {
 		return
 	}
-	rs, err := f.remote.Records(ctx, tenant, store.RecordQuery{
+	_, err := f.takeIn(ctx, tenant, store.RecordQuery{
 		Scopes: []store.Scope{r.Scope}, Sessions: []string{r.Session},
-		Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger}, Limit: 10_000,
+		Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger},
 	})
-	if err == nil && len(rs) > 0 {
-		err = f.local.AbsorbRecords(ctx, rs)
-	}
 	if err != nil {
 		f.forget(tenant, []string{r.ID})
 		f.log.Debug("a session that another sidecar left can't be taken over", "error", err)

@@ -251,12 +251,8 @@ func (f *Fleet) gather(ctx context.Context, k scopeKey, sessions []store.Session
 		{Sessions: ids, Kinds: []store.RecordKind{store.RecordExchange, store.RecordLedger}},
 		{Pending: true, Kinds: []store.RecordKind{store.RecordExchange}},
 	} {
-		q.Scopes, q.Limit = scopes, 10_000
-		rs, err := f.remote.Records(ctx, k.tenant, q)
-		if err == nil && len(rs) > 0 {
-			err = f.local.AbsorbRecords(ctx, rs)
-		}
-		if err != nil {
+		q.Scopes = scopes
+		if _, err := f.takeIn(ctx, k.tenant, q); err != nil {
 			return err
 		}
 	}

@@ -54,12 +54,9 @@ func (f *Fleet) copyScope(ctx context.Context, k scopeKey) (bytes int64, direct 
 	if err != nil || n > f.cfg.Most {
 		return 0, err == nil, err
 	}
-	rs, err := f.remote.Records(ctx, k.tenant, store.RecordQuery{
-		Scopes: []store.Scope{k.scope}, Kinds: []store.RecordKind{store.RecordGone, store.RecordErasure, store.RecordTombstone}, Limit: 10_000,
+	_, err = f.takeIn(ctx, k.tenant, store.RecordQuery{
+		Scopes: []store.Scope{k.scope}, Kinds: []store.RecordKind{store.RecordGone, store.RecordErasure, store.RecordTombstone},
 	})
-	if err == nil && len(rs) > 0 {
-		err = f.local.AbsorbRecords(ctx, rs)
-	}
 	if err != nil {
 		return 0, false, fmt.Errorf("read what was forgotten: %w", err)
 	}
