@@ -28,7 +28,6 @@ type copied struct {
 	direct bool          // it is too large to be held
 	bytes  int64         // about
 	load   chan struct{} // closed when the load that is under way has ended; nil: none is
-	err    error         // of the last load
 }
 
 // followed is a tenant some of whose scopes are held.
@@ -99,23 +98,6 @@ func (f *Fleet) touch(tenant string, scopes []store.Scope) (fresh bool) {
 		}
 	}
 	return fresh
-}
-
-// fresh says whether scopes are held and as the shared store has them.
-func (f *Fleet) fresh(tenant string, scopes []store.Scope) bool {
-	c := &f.copies
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.tenants[tenant]
-	if t == nil || f.cfg.Now().Sub(t.good) >= f.cfg.Fresh {
-		return false
-	}
-	for _, sc := range scopes {
-		if s := c.scopes[scopeKey{tenant, sc}]; s == nil || !s.whole {
-			return false
-		}
-	}
-	return true
 }
 
 // loading is the end of the load of a scope that is under way, nil if none is.

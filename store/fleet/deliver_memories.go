@@ -14,15 +14,7 @@ func (f *Fleet) deliverMemories(ctx context.Context, k scopeKey, part []store.Sh
 	for _, s := range part {
 		ids = append(ids, s.Memory.Memory.ID)
 	}
-	is, err := f.remote.Memories(ctx, k.tenant, k.scope, ids)
-	if err != nil {
-		return nil, err
-	}
-	there := map[string]store.SharedMemory{}
-	for _, m := range is {
-		there[m.Memory.ID] = m
-	}
-	gone, err := f.goneAmong(ctx, k, slices.DeleteFunc(ids, func(id string) bool { _, ok := there[id]; return ok }))
+	there, gone, err := f.thereOrGone(ctx, k, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +101,22 @@ func (f *Fleet) absorb(ctx context.Context, ms []store.SharedMemory, gone map[st
 		rs = append(rs, r)
 	}
 	return f.local.AbsorbRecords(ctx, rs)
+}
+
+// thereOrGone finds memories in the shared store, and which of the others were
+// erased, by id.
+func (f *Fleet) thereOrGone(ctx context.Context, k scopeKey, ids []string) (map[string]store.SharedMemory, map[string]store.SharedRecord, error) {
+	is, err := f.remote.Memories(ctx, k.tenant, k.scope, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	there := map[string]store.SharedMemory{}
+	for _, m := range is {
+		there[m.Memory.ID] = m
+	}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := there[id]; return ok })
+	gone, err := f.goneAmong(ctx, k, missing)
+	return there, gone, err
 }
 
 // goneAmong finds which memories were erased, by id.

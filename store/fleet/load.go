@@ -24,7 +24,7 @@ func (f *Fleet) load(ctx context.Context, k scopeKey) {
 	if s == nil {
 		return
 	}
-	s.err, s.direct = err, direct
+	s.direct = direct
 	if err == nil && !direct {
 		s.whole, s.bytes = true, bytes
 		// The tenant's changes are looked at from before this load on.

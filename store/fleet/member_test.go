@@ -131,3 +131,20 @@ func until(t *testing.T, what string, done func() bool) {
 }
 
 func (m *member) delivered() bool { rows, _ := m.st.OutboxDepth(); return rows == 0 }
+
+// fresh says whether scopes are held and as the shared store has them.
+func (f *Fleet) fresh(tenant string, scopes []store.Scope) bool {
+	c := &f.copies
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tenants[tenant]
+	if t == nil || f.cfg.Now().Sub(t.good) >= f.cfg.Fresh {
+		return false
+	}
+	for _, sc := range scopes {
+		if s := c.scopes[scopeKey{tenant, sc}]; s == nil || !s.whole {
+			return false
+		}
+	}
+	return true
+}

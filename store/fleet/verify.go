@@ -103,18 +103,9 @@ func (f *Fleet) verifyScope(ctx context.Context, k scopeKey, ds []delivered) (me
 // verifyMemories sees that memories are there and found. Another may have changed
 // or erased them since.
 func (f *Fleet) verifyMemories(ctx context.Context, k scopeKey, ids []string, forms map[string]store.SharedMemory) (mended int, err error) {
-	is, err := f.remote.Memories(ctx, k.tenant, k.scope, ids)
+	there, gone, err := f.thereOrGone(ctx, k, ids)
 	if err != nil {
 		return 0, fmt.Errorf("read what was delivered: %w", err)
-	}
-	there := map[string]store.SharedMemory{}
-	for _, m := range is {
-		there[m.Memory.ID] = m
-	}
-	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := there[id]; return ok })
-	gone, err := f.goneAmong(ctx, k, missing)
-	if err != nil {
-		return 0, err
 	}
 	var look []store.SharedMemory
 	var bare []string
