@@ -258,21 +258,6 @@ func TestDigestIsTheSameForEverybody(t *testing.T) {
 	}
 }
 
-func TestMergedRecord(t *testing.T) {
-	now := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
-	open := SharedRecord{Kind: RecordExchange, ID: "x", Time: now, Data: []byte("with events")}
-	done := SharedRecord{Kind: RecordExchange, ID: "x", Time: now, Data: []byte("without"), Reflected: true}
-	late := SharedRecord{Kind: RecordLedger, ID: "l", Time: now.Add(1), Data: []byte("a")}
-	early := SharedRecord{Kind: RecordLedger, ID: "l", Time: now, Data: []byte("b")}
-	for _, c := range [][2]SharedRecord{{done, open}, {late, early}} {
-		for _, got := range []SharedRecord{MergedRecord(c[0], c[1]), MergedRecord(c[1], c[0])} {
-			if d := cmp.Diff(c[0], got); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
-			}
-		}
-	}
-}
-
 func TestEqualClocksAreDecidedByWhatIsSaid(t *testing.T) {
 	now := time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 	a := Memory{ID: "m", Text: "tea", State: Superseded, SupersededBy: "x", Revision: 2, UpdatedAt: now, Life: Life{At: now}}

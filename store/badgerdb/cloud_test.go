@@ -14,7 +14,8 @@ import (
 )
 
 // cloud is a shared store as far as a directory sees it: it holds what sidecars
-// deliver, merged, and gives all of it.
+// deliver, memories merged and of a record the last form that came, and gives all
+// of it.
 type cloud struct {
 	t        testing.TB
 	memories map[string]store.SharedMemory
@@ -73,9 +74,6 @@ func (c *cloud) take(sh store.Shipment) {
 		maps.DeleteFunc(c.records, func(_ string, x store.SharedRecord) bool { return x.Scope == r.Scope && !x.Time.After(r.Time) })
 	}
 	key := string(r.Kind) + " " + r.Tenant + " " + r.ID
-	if was, ok := c.records[key]; ok {
-		r = store.MergedRecord(was, r)
-	}
 	c.records[key] = r
 }
 
