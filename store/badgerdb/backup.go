@@ -72,11 +72,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer, since uint64, directory
 		return wrap("back up", store.ErrStale)
 	}
 	err = s.view(func(v view) error {
-		var rec formatRecord
-		b, err := v.raw([]byte{famFormat})
-		if err == nil {
-			err = json.Unmarshal(b, &rec)
-		}
+		rec, err := readFormat(v.txn)
 		if err != nil {
 			return err
 		}

@@ -63,6 +63,15 @@ func (s *Store) openKeys(db *badger.DB, rec *formatRecord, fresh bool) (*keyring
 	return ring, nil
 }
 
+func readFormat(txn *badger.Txn) (rec formatRecord, err error) {
+	item, err := txn.Get([]byte{famFormat})
+	if err != nil {
+		return rec, err
+	}
+	err = item.Value(func(b []byte) error { return json.Unmarshal(b, &rec) })
+	return rec, err
+}
+
 func putFormat(db *badger.DB, rec *formatRecord) error {
 	b, err := json.Marshal(rec)
 	if err != nil {
@@ -87,12 +96,9 @@ func (s *Store) sealOld(ctx context.Context, h *handle) error {
 		return nil
 	}
 	var rec formatRecord
-	err := h.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte{famFormat})
-		if err != nil {
-			return err
-		}
-		return item.Value(func(b []byte) error { return json.Unmarshal(b, &rec) })
+	err := h.db.View(func(txn *badger.Txn) (err error) {
+		rec, err = readFormat(txn)
+		return err
 	})
 	if err != nil || rec.Encryption != encryptedPartly {
 		return err

@@ -1,7 +1,6 @@
 package badgerdb
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,8 +130,8 @@ func mayLieBeside(name string) bool {
 // vouch compares the directory's format and identity key with ours; an empty
 // one gets them.
 func (s *Store) vouch(db *badger.DB) (key store.IdentityKey, rec formatRecord, fresh bool, err error) {
-	err = db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get([]byte{famFormat})
+	err = db.View(func(txn *badger.Txn) (err error) {
+		rec, err = readFormat(txn)
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			it := txn.NewIterator(badger.IteratorOptions{})
 			defer it.Close()
@@ -142,10 +141,7 @@ func (s *Store) vouch(db *badger.DB) (key store.IdentityKey, rec formatRecord, f
 			}
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		return item.Value(func(b []byte) error { return json.Unmarshal(b, &rec) })
+		return err
 	})
 	if err != nil {
 		return key, rec, fresh, err
