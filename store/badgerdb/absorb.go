@@ -170,13 +170,8 @@ func (s *Store) replaceAbsorbed(t *tx, at place, m, old *store.Memory) error {
 			return err
 		}
 	}
-	if err := t.dropText(at, old); err != nil {
+	if err := s.dropWords(t, at, m, old); err != nil {
 		return err
-	}
-	if old.Text != m.Text || old.Subject != m.Subject {
-		if err := s.dropVector(t, at, m); err != nil {
-			return err
-		}
 	}
 	if len(m.Life.Lost) == len(old.Life.Lost) {
 		if m.Revision <= old.Revision {
@@ -185,14 +180,8 @@ func (s *Store) replaceAbsorbed(t *tx, at place, m, old *store.Memory) error {
 		return t.put(join(famRevision, at[:], id[:], u32(uint32(old.Revision))), old, 0, 0)
 	}
 	// Something that it rested on was erased: older forms and snapshots hold it.
-	var dead [][]byte
-	for r := range t.rows(join(famRevision, at[:], id[:]), nil) {
-		dead = append(dead, r.key())
-	}
-	for _, k := range dead {
-		if err := t.del(k); err != nil {
-			return err
-		}
+	if err := t.delAll(join(famRevision, at[:], id[:])); err != nil {
+		return err
 	}
 	return s.dropReady(t, at)
 }

@@ -293,17 +293,3 @@ func (s *Store) absorbGone(r *store.SharedRecord) error {
 		return s.markGone(t, id, latest(known, r.Time), keepSession)
 	})
 }
-
-// delAll deletes the few rows that begin with prefix.
-func (t *tx) delAll(prefix []byte) error {
-	var keys [][]byte
-	for r := range t.rows(prefix, nil) {
-		keys = append(keys, r.key())
-	}
-	for _, k := range keys {
-		if err := t.del(k); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -312,14 +312,13 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
 // dropMemory removes the records of a memory and of its older forms.
 func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
 	id := t.h.memory(m.ID)
-	keys := [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)}
-	for r := range t.rows(join(famRevision, at[:], id[:]), nil) {
-		keys = append(keys, r.key())
-	}
-	for _, k := range keys {
+	for _, k := range [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)} {
 		if err := t.del(k); err != nil {
 			return err
 		}
+	}
+	if err := t.delAll(join(famRevision, at[:], id[:])); err != nil {
+		return err
 	}
 	if err := s.dropReady(t, at); err != nil {
 		return err
@@ -329,6 +328,20 @@ func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
 	}
 	s.feed.later(t, m.Tenant, m.Scope, m.ID)
 	return t.dropText(at, m)
+}
+
+// delAll deletes the few rows that begin with prefix.
+func (t *tx) delAll(prefix []byte) error {
+	var keys [][]byte
+	for r := range t.rows(prefix, nil) {
+		keys = append(keys, r.key())
+	}
+	for _, k := range keys {
+		if err := t.del(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scrubJobs takes out of the jobs at a place what they threw away and what held

@@ -274,13 +274,8 @@ func (s *Store) putMemory(t *tx, m *store.Memory, old *store.Memory) error {
 		if err := t.put(key, old, 0, 0); err != nil {
 			return err
 		}
-		if err := t.dropText(at, old); err != nil {
+		if err := s.dropWords(t, at, m, old); err != nil {
 			return err
-		}
-		if old.Text != m.Text || old.Subject != m.Subject {
-			if err := s.dropVector(t, at, m); err != nil {
-				return err
-			}
 		}
 	} else {
 		if err := s.renew(t, m, now); err != nil {
@@ -331,6 +326,18 @@ func (s *Store) storeMemory(t *tx, at place, m *store.Memory) error {
 
 func memoryIndex(at place, created time.Time, id store.Hash) []byte {
 	return join(famMemories, at.tenant(), descending(created), id[:])
+}
+
+// dropWords removes what is found by the words that a memory had, where m has
+// others.
+func (s *Store) dropWords(t *tx, at place, m, old *store.Memory) error {
+	if err := t.dropText(at, old); err != nil {
+		return err
+	}
+	if old.Text == m.Text && old.Subject == m.Subject {
+		return nil
+	}
+	return s.dropVector(t, at, m)
 }
 
 // dropText removes the same-text entry of a memory, if it is that memory's.
