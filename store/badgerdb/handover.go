@@ -2,7 +2,6 @@ package badgerdb
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"hindsight/store"
@@ -19,20 +18,7 @@ func (s *Store) Unreflected(context.Context) ([]store.Session, error) {
 		}
 	}
 	s.mu.RUnlock()
-	out := []store.Session{}
-	err := s.view(func(v view) error {
-		for _, at := range open {
-			x, err := v.session(at)
-			if errors.Is(err, store.ErrNotFound) {
-				continue // erased meanwhile
-			}
-			if err != nil {
-				return err
-			}
-			out = append(out, x)
-		}
-		return nil
-	})
+	out, err := s.sessionsAt(open)
 	return out, wrap("list sessions without reflection", err)
 }
 

@@ -39,49 +39,61 @@ func (s *Store) beginSharing(h *handle) error {
 // enrolAll enrols all that lies at places that begin with some bytes: memories,
 // exchanges, blocks and tombstones.
 func (s *Store) enrolAll(h *handle, at []byte) error {
+	by := func(kind uint64) func(row) (place, waiting, error) {
+		return func(r row) (place, waiting, error) {
+			return place(r.item.Key()[1:]), waiting{kind: kind, hash: behind(r)}, nil
+		}
+	}
+	memory := func(r row) (place, waiting, error) {
+		var m store.Memory
+		err := r.into(&m)
+		return place(r.item.Key()[1:]), waiting{kind: outMemory, id: m.ID}, err
+	}
 	for _, f := range []struct {
 		family byte
-		name   func(*tx, row) (waiting, error)
+		name   func(row) (place, waiting, error)
 	}{
-		{famForgotten, func(_ *tx, r row) (waiting, error) { return waiting{kind: outTombstone, hash: behind(r)}, nil }},
-		{famMemory, func(_ *tx, r row) (waiting, error) {
-			var m store.Memory
-			err := r.into(&m)
-			return waiting{kind: outMemory, id: m.ID}, err
-		}},
-		{famExchange, func(_ *tx, r row) (waiting, error) { return waiting{kind: outExchange, hash: behind(r)}, nil }},
-		{famLedger, func(_ *tx, r row) (waiting, error) { return waiting{kind: outLedger, hash: behind(r)}, nil }},
+		{famForgotten, by(outTombstone)}, {famMemory, memory}, {famExchange, by(outExchange)}, {famLedger, by(outLedger)},
 	} {
-		for seek := join(f.family, at); seek != nil; {
-			from := seek
-			seek = nil
-			err := s.apply(h, &tx{}, func(t *tx) error {
-				type found struct {
-					at place
-					w  waiting
+		if err := s.enrolRows(h, join(f.family, at), f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enrolRows enrols what name makes of the rows that begin with prefix, 500 in a
+// transaction.
+func (s *Store) enrolRows(h *handle, prefix []byte, name func(row) (place, waiting, error)) error {
+	type found struct {
+		at place
+		w  waiting
+	}
+	for seek := prefix; seek != nil; {
+		from := seek
+		seek = nil
+		err := s.apply(h, &tx{}, func(t *tx) error {
+			var list []found
+			for r := range t.rows(prefix, from) {
+				if len(list) == 500 {
+					seek = r.key()
+					break
 				}
-				var list []found
-				for r := range t.rows(join(f.family, at), from) {
-					if len(list) == 500 {
-						seek = r.key()
-						break
-					}
-					w, err := f.name(t, r)
-					if err != nil {
-						return err
-					}
-					list = append(list, found{place(r.item.Key()[1:]), w})
+				at, w, err := name(r)
+				if err != nil {
+					return err
 				}
-				for _, x := range list {
-					if err := s.enrol(t, x.at, x.w); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
+				list = append(list, found{at, w})
 			}
+			for _, x := range list {
+				if err := s.enrol(t, x.at, x.w); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -99,34 +111,11 @@ func (s *Store) shipMoved(m mover, from string, sc store.Scope) error {
 	if err := s.enrolAll(m.h, m.to[:]); err != nil {
 		return err
 	}
-	for seek := join(famMemory, m.to[:]); seek != nil; {
-		at := seek
-		seek = nil
-		err := s.apply(m.h, &tx{}, func(t *tx) error {
-			var ids []string
-			for r := range t.rows(join(famMemory, m.to[:]), at) {
-				if len(ids) == 500 {
-					seek = r.key()
-					break
-				}
-				var x store.Memory
-				if err := r.into(&x); err != nil {
-					return err
-				}
-				ids = append(ids, x.ID)
-			}
-			for _, id := range ids {
-				if err := s.enrol(t, m.from, waiting{kind: outMoved, id: id, tenant: from, scope: sc}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.enrolRows(m.h, join(famMemory, m.to[:]), func(r row) (place, waiting, error) {
+		var x store.Memory
+		err := r.into(&x)
+		return m.from, waiting{kind: outMoved, id: x.ID, tenant: from, scope: sc}, err
+	})
 }
 
 // dropWaiting takes the rows of erased scopes away that have nothing to name any

@@ -184,12 +184,22 @@ func (s *Store) Due(_ context.Context, idleBefore time.Time, tokens int) ([]stor
 	if err := s.closeIdle(rest, idleBefore); err != nil {
 		return nil, wrap("close idle sessions", err)
 	}
+	list := make([]conversation, len(due))
+	for i, d := range due {
+		list[i] = d.at
+	}
+	out, err := s.sessionsAt(list)
+	return out, wrap("list due sessions", err)
+}
+
+// sessionsAt reads sessions, but for those that have been erased meanwhile.
+func (s *Store) sessionsAt(list []conversation) ([]store.Session, error) {
 	out := []store.Session{}
 	err := s.view(func(v view) error {
-		for _, d := range due {
-			x, err := v.session(d.at)
+		for _, at := range list {
+			x, err := v.session(at)
 			if errors.Is(err, store.ErrNotFound) {
-				continue // erased meanwhile
+				continue
 			}
 			if err != nil {
 				return err
@@ -198,7 +208,7 @@ func (s *Store) Due(_ context.Context, idleBefore time.Time, tokens int) ([]stor
 		}
 		return nil
 	})
-	return out, wrap("list due sessions", err)
+	return out, err
 }
 
 // lookedAt is how many sessions are looked at before the lock is given up for a
