@@ -47,7 +47,7 @@ func (c *benchAPICmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	w := &waits{memories: c.Memories, embedder: c.Embedder, each: "call", times: "calls", until: "over HTTP, milliseconds"}
-	if err := w.measure(ctx, a, calls(cl, deep), c.Calls); err != nil {
+	if err := w.measure(ctx, a, apiCalls(cl, deep), c.Calls); err != nil {
 		return err
 	}
 	return w.report(a, c.Within)
@@ -96,8 +96,8 @@ func (c *benchAPICmd) middle(ctx context.Context, cl *client) (string, error) {
 	return page.NextCursor, nil
 }
 
-// calls are what is measured; deep is the cursor of a page in the middle.
-func calls(cl *client, deep string) []kindOfCall {
+// apiCalls are what is measured; deep is the cursor of a page in the middle.
+func apiCalls(cl *client, deep string) []kindOfCall {
 	get := func(path string, pairs ...string) func(context.Context, int) error {
 		q := url.Values{}
 		for i := 0; i < len(pairs); i += 2 {
