@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // plain sends small requests to an upstream that is reached directly over plain
@@ -77,11 +79,11 @@ func (p *plain) takes(o *outgoing) bool {
 		return false
 	}
 	for name, values := range o.header {
-		if name == "Upgrade" || !isToken(name) {
+		if name == "Upgrade" || !httpguts.ValidHeaderFieldName(name) {
 			return false
 		}
 		for _, v := range values {
-			if !isValue(v) {
+			if !httpguts.ValidHeaderFieldValue(v) {
 				return false
 			}
 		}
@@ -97,27 +99,6 @@ func graphic(s string) bool {
 		}
 	}
 	return true
-}
-
-// isValue says whether s may be a header's value (RFC 9110, 5.5).
-func isValue(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// isToken says whether s may be a header's name (RFC 9110, 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // do sends a request and reads the answer's head. The request is sent once more,

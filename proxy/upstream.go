@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // upstream is one base URL, taken apart once.
@@ -27,7 +29,7 @@ func newUpstream(u *url.URL) *upstream {
 	if u.Scheme == "http" {
 		p, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 		up.proxied = err == nil && p != nil
-		if err == nil && p == nil && isToken(strings.Trim(strings.ReplaceAll(u.Host, ":", ""), "[]")) && !strings.Contains(u.Host, "%") {
+		if err == nil && p == nil && httpguts.ValidHeaderFieldName(strings.Trim(strings.ReplaceAll(u.Host, ":", ""), "[]")) && !strings.Contains(u.Host, "%") {
 			up.plain = u.Host
 			if u.Port() == "" {
 				up.plain = net.JoinHostPort(u.Hostname(), "80")
