@@ -45,10 +45,13 @@ func (x *exchange) record(resp *http.Response, stream bool) *record {
 	if r.good() && t != nil {
 		r.begin(t)
 	}
-	r.keep = r.good() && (t == nil || t.Off == "" && t.Mode != session.Off)
+	r.keep = r.good() && (t == nil || !unwanted(t))
 	r.expect = int(min(resp.ContentLength, believed))
 	return r
 }
+
+// unwanted says that memory wants nothing of a turn's answer.
+func unwanted(t *session.Turn) bool { return t.Off != "" || t.Mode == session.Off }
 
 // unrecorded ends the turn of an exchange that had no answer of an upstream, or
 // whose answer isn't read on.
@@ -172,7 +175,7 @@ func (r *record) over(end store.ExchangeStatus) {
 	t := w.turn.Load()
 	if t != nil {
 		s.safely("ended", func() { s.mem.Tracker.Ended(t) })
-		if t.Off != "" || t.Mode == session.Off { // nothing waits, nothing is read
+		if unwanted(t) { // nothing waits, nothing is read
 			r.finish(t, dialect.Answer{}, session.End{Status: end, HTTP: r.code, At: at})
 			r.x.drop()
 			return
