@@ -54,6 +54,15 @@ func (h *hasher) chain(words []store.Hash) store.Hash {
 	return h.hash("anchor chain", all.String())
 }
 
+// chains are the keys of the words without the last ones, so many at most, all
+// words first. One message alone proves nothing and has none.
+func (h *hasher) chains(words []store.Hash, most int) (keys []store.Hash) {
+	for n := len(words); n >= 2 && len(keys) < most; n-- {
+		keys = append(keys, h.chain(words[:n]))
+	}
+	return keys
+}
+
 func (h *hasher) marks(s modelSaid) []mark {
 	var out []mark
 	if s.text != "" {

@@ -123,17 +123,12 @@ func (k *Tracker) byResponse(ctx context.Context, h *hasher, id string) (string,
 }
 
 // byChain finds the session whose human words these continue, and how many of
-// them it knows: for a history from which compaction took every answer. One
-// message alone proves nothing. session is the only one that counts, any where
+// them it knows: for a history from which compaction took every answer. session is the only one that counts, any where
 // it is empty.
 func (k *Tracker) byChain(ctx context.Context, h *hasher, r *reading, session string) (id string, said int, err error) {
-	if len(r.humans) < 2 {
+	keys := h.chains(r.humans, 32)
+	if len(keys) == 0 {
 		return "", 0, nil
-	}
-	const most = 32
-	var keys []store.Hash
-	for n := len(r.humans); n >= 2 && len(keys) < most; n-- {
-		keys = append(keys, h.chain(r.humans[:n]))
 	}
 	found, err := k.lookUp(ctx, h, keys)
 	if err != nil {

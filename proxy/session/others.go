@@ -65,9 +65,7 @@ func (k *Tracker) earlier(h *hasher, sig signals, r *reading) (newest, all []sto
 		newest = []store.Hash{h.responseMark(sig.response).key}
 		all = append(newest[:1:1], all...)
 	case r.opens() && len(r.humans) >= 2: // compaction took the answers
-		for n := len(r.humans); n >= 2 && len(all) < firstStep; n-- {
-			all = append(all, h.chain(r.humans[:n]))
-		}
+		all = append(all, h.chains(r.humans, firstStep-len(all))...)
 		newest = all
 	}
 	return newest, all
