@@ -81,21 +81,22 @@ func (r *Runner) note(ctx context.Context, a asked, m extract.Material) error {
 	if len(found.Candidates) == 0 {
 		return nil
 	}
-	defer r.settle.enter(a.owner.Tenant, a.owner.Scope())()
-	existing, err := r.memories(ctx, a.owner)
-	if err != nil {
-		return err
-	}
-	out := lifecycle.Fit(lifecycle.Input{
-		Job: store.Job{Owner: a.owner, Session: a.session}, Found: found, Existing: existing, Now: r.cfg.Now(),
+	return r.settle.compared(a.owner.Tenant, a.owner.Scope(), func() error {
+		existing, err := r.memories(ctx, a.owner)
+		if err != nil {
+			return err
+		}
+		out := lifecycle.Fit(lifecycle.Input{
+			Job: store.Job{Owner: a.owner, Session: a.session}, Found: found, Existing: existing, Now: r.cfg.Now(),
+		})
+		done, err := r.store.Note(ctx, a.owner, out)
+		if err != nil {
+			return err
+		}
+		r.met.asked.WithLabelValues("remember").Add(float64(len(done.Kept)))
+		r.log.Debug("noted what a user asked to remember", "session", a.session, "memories", len(done.Kept))
+		return nil
 	})
-	done, err := r.store.Note(ctx, a.owner, out)
-	if err != nil {
-		return err
-	}
-	r.met.asked.WithLabelValues("remember").Add(float64(len(done.Kept)))
-	r.log.Debug("noted what a user asked to remember", "session", a.session, "memories", len(done.Kept))
-	return nil
 }
 
 // forget archives the memories of the owner's own scopes that the users' words

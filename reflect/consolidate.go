@@ -62,9 +62,9 @@ func (r *Runner) gatherAfter(ctx context.Context, existing, written []store.Memo
 
 // consolidate works a claimed consolidation.
 func (r *Runner) consolidate(ctx context.Context, j store.Job) error {
-	all, _, err := r.store.ScopeMemories(ctx, j.Owner.Tenant, j.Scope)
+	all, err := r.within(ctx, j.Owner.Tenant, j.Scope)
 	if err != nil {
-		return fmt.Errorf("read memories of the scope: %w", err)
+		return err
 	}
 	groups := ofSubject(lifecycle.Groups(all, lifecycle.Enough, false), j.Subject)
 	if len(groups) == 0 {
@@ -137,9 +137,9 @@ func (r *Runner) Consolidate(ctx context.Context, tenant string, sc store.Scope,
 	}
 	out := []store.Merge{}
 	for _, sc := range scopes {
-		all, _, err := r.store.ScopeMemories(ctx, tenant, sc)
+		all, err := r.within(ctx, tenant, sc)
 		if err != nil {
-			return out, fmt.Errorf("read memories of the scope: %w", err)
+			return out, err
 		}
 		groups := lifecycle.Groups(all, 2, true)
 		if subject != "" {

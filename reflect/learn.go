@@ -2,7 +2,6 @@ package hreflect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +17,7 @@ import (
 // and one transaction writes what follows. Writers of one person's scopes take
 // turns, so that many at once leave what they would have left one after
 // another. Its error is of the store.
-func (r *Runner) Learn(ctx context.Context, l store.Lesson) (store.Learned, error) {
+func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, err error) {
 	if l.Scope == "" {
 		l.Scope = l.Owner.Scope()
 		if l.Type == store.Solution || l.Type == store.ErrorLesson {
@@ -30,14 +29,11 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (store.Learned, erro
 		return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
 	}
 	near := r.nearWritten(ctx, l)
-	defer r.settle.enter(l.Owner.Tenant, l.Scope)()
-	for try := 0; ; try++ {
-		out, err := r.learn(ctx, l, near)
-		if errors.Is(err, store.ErrStale) && try < 3 {
-			continue // a person edited a memory in between: look again
-		}
-		return out, err
-	}
+	err = r.settle.compared(l.Owner.Tenant, l.Scope, func() error {
+		out, err = r.learn(ctx, l, near)
+		return err
+	})
+	return out, err
 }
 
 // nearWritten are the memories near a lesson by meaning; none where there are no
@@ -108,11 +104,7 @@ func (r *Runner) writtenAmong(ctx context.Context, l store.Lesson) ([]store.Memo
 	if slices.Contains(l.Owner.OwnScopes(), l.Scope) {
 		return r.memories(ctx, l.Owner)
 	}
-	ms, _, err := r.store.ScopeMemories(ctx, l.Owner.Tenant, l.Scope)
-	if err != nil {
-		return nil, fmt.Errorf("read memories of the scope: %w", err)
-	}
-	return ms, nil
+	return r.within(ctx, l.Owner.Tenant, l.Scope)
 }
 
 // describe gives the memory that an outcome keeps its writer's metadata, and says

@@ -1,6 +1,7 @@
 package hreflect
 
 import (
+	"errors"
 	"sync"
 
 	"hindsight/store"
@@ -23,6 +24,19 @@ type lane struct {
 type turn struct {
 	sync.Mutex
 	users int
+}
+
+// compared runs do, which compares with the memories of a scope's person and
+// writes, in that person's lane; anew where somebody edited a memory in between.
+func (s *settling) compared(tenant string, sc store.Scope, do func() error) error {
+	defer s.enter(tenant, sc)()
+	const tries = 4
+	for try := 1; ; try++ {
+		err := do()
+		if !errors.Is(err, store.ErrStale) || try == tries {
+			return err
+		}
+	}
 }
 
 // enter waits for the lane of a scope: all scopes of one user are one lane. The

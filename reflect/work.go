@@ -2,7 +2,6 @@ package hreflect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -144,11 +143,9 @@ func question(m extract.Material, system, user string) llm.Request {
 // apply fits what was found among the memories as they are now, and writes.
 // dead is the reason why a model's word is missing, empty if it isn't.
 func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extract.Result, strategy, dead string) error {
-	var kept []string
-	defer func() { r.promote(ctx, j.Owner.Tenant, kept) }() // when others may write again
-	defer r.settle.enter(j.Owner.Tenant, j.Owner.Scope())()
 	found.Verdicts = v.cited(found.Verdicts)
-	for try := 0; ; try++ {
+	var kept []string
+	err := r.settle.compared(j.Owner.Tenant, j.Owner.Scope(), func() error {
 		existing, err := r.memories(ctx, j.Owner)
 		if err != nil {
 			return err
@@ -158,9 +155,6 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 		})
 		out.Dead = dead
 		done, err := r.store.Apply(ctx, j, out)
-		if errors.Is(err, store.ErrStale) && try < 3 {
-			continue // a person edited a memory in between: look again
-		}
 		if err != nil {
 			return fmt.Errorf("write a reflection: %w", err)
 		}
@@ -170,13 +164,21 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 		r.gatherAfter(ctx, existing, out.Memories)
 		kept = done.Kept
 		return nil
-	}
+	})
+	r.promote(ctx, j.Owner.Tenant, kept) // now that others may write again
+	return err
 }
 
+// memories are all that an owner's own scopes hold.
 func (r *Runner) memories(ctx context.Context, o store.Owner) ([]store.Memory, error) {
+	return r.within(ctx, o.Tenant, o.OwnScopes()...)
+}
+
+// within are all memories of some scopes.
+func (r *Runner) within(ctx context.Context, tenant string, scopes ...store.Scope) ([]store.Memory, error) {
 	var all []store.Memory
-	for _, sc := range o.OwnScopes() {
-		ms, _, err := r.store.ScopeMemories(ctx, o.Tenant, sc)
+	for _, sc := range scopes {
+		ms, _, err := r.store.ScopeMemories(ctx, tenant, sc)
 		if err != nil {
 			return nil, fmt.Errorf("read memories of the scope: %w", err)
 		}
