@@ -24,7 +24,7 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, 
 			l.Scope = l.Owner.SkillScope()
 		}
 	}
-	if _, reason := extract.Written(l, r.cfg.Now()); reason != "" {
+	if reason := extract.Refused(strings.TrimSpace(l.Text)); reason != "" {
 		r.met.dropped.WithLabelValues(reason).Inc()
 		return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
 	}
@@ -55,10 +55,7 @@ func (r *Runner) learn(ctx context.Context, l store.Lesson, near map[string][]st
 	if err != nil {
 		return store.Learned{}, err
 	}
-	c, reason := extract.Written(l, r.cfg.Now().In(r.cfg.Zone)) // its turn has come: this is when it is said
-	if reason != "" {
-		return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
-	}
+	c := extract.Written(l, r.cfg.Now().In(r.cfg.Zone)) // its turn has come: this is when it is said
 	c.Turn = lifecycle.SaidBefore(existing, l, c)
 	in := lifecycle.Input{
 		Job:   store.Job{Owner: l.Owner}, // no session

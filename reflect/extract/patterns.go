@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"strings"
 
 	"hindsight/store"
 )
@@ -12,6 +13,12 @@ type pattern struct {
 	re      *regexp.Regexp
 	typ     store.Type
 	subject string
+}
+
+// about is the subject of a form that the pattern fits.
+func (p *pattern) about(form string) string {
+	named := p.re.ExpandString(nil, p.subject, form, p.re.FindStringSubmatchIndex(form))
+	return strings.TrimSpace(shorten(string(named), 60))
 }
 
 // Figures of what rules find. A rule knows the form only, hence the bound on

@@ -107,7 +107,7 @@ func stated(m Material, i int, text, quote string) Candidate {
 	}
 	if p, form := fits(text); p != nil {
 		c.Type = p.typ
-		c.Subject = strings.TrimSpace(shorten(string(p.re.ExpandString(nil, p.subject, form, p.re.FindStringSubmatchIndex(form))), 60))
+		c.Subject = p.about(form)
 	}
 	c.Standing = c.Type == store.Preference && stands(text)
 	c.Text = dated(text, "", e.Time)
