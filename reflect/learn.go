@@ -28,7 +28,7 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, 
 		r.met.dropped.WithLabelValues(reason).Inc()
 		return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
 	}
-	near := r.nearWritten(ctx, l)
+	near := r.near(ctx, store.Job{Owner: l.Owner}, []store.Scope{l.Scope}, []string{l.Text})[l.Text]
 	err = r.settle.compared(l.Owner.Tenant, l.Scope, func() error {
 		out, err = r.learn(ctx, l, near)
 		return err
@@ -36,21 +36,8 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, 
 	return out, err
 }
 
-// nearWritten are the memories near a lesson by meaning; none where there are no
-// vectors.
-func (r *Runner) nearWritten(ctx context.Context, l store.Lesson) map[string][]string {
-	if r.cfg.Meaning == nil {
-		return nil
-	}
-	near, err := r.cfg.Meaning.Near(ctx, l.Owner.Tenant, []store.Scope{l.Scope}, []string{l.Text})
-	if err != nil {
-		r.log.Debug("neighbours by words alone", "error", err)
-	}
-	return near
-}
-
 // learn is one try of Learn, in its lane.
-func (r *Runner) learn(ctx context.Context, l store.Lesson, near map[string][]string) (store.Learned, error) {
+func (r *Runner) learn(ctx context.Context, l store.Lesson, near []string) (store.Learned, error) {
 	existing, err := r.writtenAmong(ctx, l)
 	if err != nil {
 		return store.Learned{}, err
@@ -60,7 +47,7 @@ func (r *Runner) learn(ctx context.Context, l store.Lesson, near map[string][]st
 	in := lifecycle.Input{
 		Job:   store.Job{Owner: l.Owner}, // no session
 		Scope: l.Scope, Found: extract.Result{Candidates: []extract.Candidate{c}}, Existing: existing,
-		Near: map[string][]string{c.Text: near[l.Text]}, Now: r.cfg.Now(),
+		Near: map[string][]string{c.Text: near}, Now: r.cfg.Now(),
 	}
 	out := lifecycle.Fit(in)
 	created := describe(&out, l.Metadata)
@@ -87,7 +74,7 @@ func (r *Runner) learn(ctx context.Context, l store.Lesson, near map[string][]st
 	}
 	if created {
 		res.Result = store.LessonCreated
-		in.Existing = lifecycle.Likely(existing, c, near[l.Text])
+		in.Existing = lifecycle.Likely(existing, c, near)
 		for _, p := range lifecycle.Doubtful(in, func(id string) bool { return slices.Contains(res.Replaced, id) }) {
 			res.Near = append(res.Near, p.Memory)
 		}

@@ -19,6 +19,19 @@ type Meaning interface {
 	Near(ctx context.Context, tenant string, scopes []store.Scope, texts []string) (map[string][]string, error)
 }
 
+// near lists for each text the memories near it by meaning; none where there are
+// no vectors.
+func (r *Runner) near(ctx context.Context, j store.Job, scopes []store.Scope, texts []string) map[string][]string {
+	if r.cfg.Meaning == nil {
+		return nil
+	}
+	near, err := r.cfg.Meaning.Near(ctx, j.Owner.Tenant, scopes, texts)
+	if err != nil {
+		r.log.Debug("neighbours by words alone", "job", j.ID, "error", err)
+	}
+	return near
+}
+
 // relate finds the neighbours of what was found and asks the model, once,
 // about those that only it can judge and hasn't seen. What it doesn't say, or
 // can't be asked any more, stays new: a reflection never fails for it.
@@ -26,16 +39,11 @@ func (r *Runner) relate(ctx context.Context, e llm.Endpoint, j store.Job, v *rev
 	if len(found.Candidates) == 0 || len(v.existing) == 0 {
 		return found
 	}
-	if r.cfg.Meaning != nil {
-		texts := make([]string, len(found.Candidates))
-		for i, c := range found.Candidates {
-			texts[i] = c.Text
-		}
-		var err error
-		if v.near, err = r.cfg.Meaning.Near(ctx, j.Owner.Tenant, j.Owner.OwnScopes(), texts); err != nil {
-			r.log.Debug("neighbours by words alone", "job", j.ID, "error", err)
-		}
+	texts := make([]string, len(found.Candidates))
+	for i, c := range found.Candidates {
+		texts[i] = c.Text
 	}
+	v.near = r.near(ctx, j, j.Owner.OwnScopes(), texts)
 	in := lifecycle.Input{Job: j, Found: found, Existing: v.existing, Near: v.near, Now: r.cfg.Now()}
 	pairs := lifecycle.Doubtful(in, func(id string) bool { return shown[id] })
 	if len(pairs) == 0 {
