@@ -67,10 +67,11 @@ func (r *Runner) together(ctx context.Context, jobs []store.Job) []error {
 	}
 	one := joined(all)
 	found, err := r.inquire(ctx, e, all[0].job, one)
+	attribute(found.Dropped, all)
 	for k, m := range all {
 		if err == nil {
 			m.v.near = one.near
-			ends[at[k]] = r.apply(ctx, m.job, m.v, share(found, all, k), r.cfg.Strategy.Version(), "")
+			ends[at[k]] = r.apply(ctx, m.job, m.v, m.share(found, k), r.cfg.Strategy.Version(), "")
 		} else {
 			ends[at[k]] = err
 		}
@@ -104,10 +105,9 @@ func joined(all []member) *review {
 }
 
 // share is what of an answer about all members belongs to the k-th. What was
-// dropped is shown with every session that it is about: those of the turns that
-// it cites, else those where its words stand, and with all where it can't be told.
-func share(found extract.Result, all []member, k int) extract.Result {
-	m := all[k]
+// dropped is shown with every session that it is about, and with all where it
+// can't be told.
+func (m member) share(found extract.Result, k int) extract.Result {
 	var out extract.Result
 	for _, c := range found.Candidates {
 		if c.Turn/extract.Stride == k {
@@ -116,7 +116,7 @@ func share(found extract.Result, all []member, k int) extract.Result {
 		}
 	}
 	for _, d := range found.Dropped {
-		if of := concerned(all, d); of == 0 || of&extract.Nth(k) != 0 {
+		if d.Of == 0 || d.Of&extract.Nth(k) != 0 {
 			d.Of = 0
 			out.Dropped = append(out.Dropped, d)
 		}
@@ -129,17 +129,27 @@ func share(found extract.Result, all []member, k int) extract.Result {
 	return out
 }
 
-// concerned are the members that something dropped is about, as far as it can be
-// told.
-func concerned(all []member, d store.Dropped) (of uint64) {
-	if words := store.Fold(d.Text); d.Of == 0 && words != "" {
-		for k, m := range all {
-			if strings.Contains(m.said(), words) {
-				of |= extract.Nth(k)
+// attribute notes of what was dropped, where it cites no turn that tells it, which
+// members it is about: those where its words stand.
+func attribute(dropped []store.Dropped, all []member) {
+	var said []string
+	for i := range dropped {
+		d := &dropped[i]
+		words := store.Fold(d.Text)
+		if d.Of != 0 || words == "" {
+			continue
+		}
+		if said == nil {
+			for _, m := range all {
+				said = append(said, m.said())
+			}
+		}
+		for k, s := range said {
+			if strings.Contains(s, words) {
+				d.Of |= extract.Nth(k)
 			}
 		}
 	}
-	return of | d.Of
 }
 
 // said is all that a member's session says, folded.
