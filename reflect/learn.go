@@ -19,10 +19,7 @@ import (
 // another. Its error is of the store.
 func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, err error) {
 	if l.Scope == "" {
-		l.Scope = l.Owner.Scope()
-		if l.Type == store.Solution || l.Type == store.ErrorLesson {
-			l.Scope = l.Owner.SkillScope()
-		}
+		l.Scope = l.Owner.ScopeOf(l.Type)
 	}
 	if reason := extract.Refused(strings.TrimSpace(l.Text)); reason != "" {
 		r.met.dropped.WithLabelValues(reason).Inc()

@@ -48,6 +48,14 @@ func (o Owner) SkillScope() Scope {
 	return UserAgentScope(o.User, o.Agent)
 }
 
+// ScopeOf is where the owner's memories of a type go.
+func (o Owner) ScopeOf(t Type) Scope {
+	if LayerOf(t) == Skill {
+		return o.SkillScope()
+	}
+	return o.Scope()
+}
+
 // OwnScopes are the scopes that need no grant to be read, the user's first.
 func (o Owner) OwnScopes() []Scope {
 	if o.Agent == "" {

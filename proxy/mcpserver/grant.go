@@ -46,11 +46,7 @@ func (g Grant) key() string {
 // where the grant has it, else the only one that it has.
 func (g Grant) target(t store.Type) (store.Scope, error) {
 	if g.Owner.User != "" {
-		own := g.Owner.Scope()
-		if t == store.Solution || t == store.ErrorLesson {
-			own = g.Owner.SkillScope()
-		}
-		if slices.Contains(g.Write, own) {
+		if own := g.Owner.ScopeOf(t); slices.Contains(g.Write, own) {
 			return own, nil
 		}
 	}

@@ -14,13 +14,7 @@ import (
 // and where it comes from, so that reading a range twice makes one memory.
 func (f *fit) memory(c extract.Candidate) store.Memory {
 	j := f.in.Job
-	scope := j.Owner.Scope()
-	if c.Type == store.Solution || c.Type == store.ErrorLesson {
-		scope = j.Owner.SkillScope()
-	}
-	if f.in.Scope != "" {
-		scope = f.in.Scope
-	}
+	scope := cmp.Or(f.in.Scope, j.Owner.ScopeOf(c.Type))
 	// The turn and not the job's range: that is numbered by each sidecar for itself.
 	turn := uint64(max(c.Turn, 0))
 	id := store.MemoryID(j.Owner.Tenant, scope, j.Session, turn, turn, c.Subject, store.Fold(c.Text))
