@@ -57,7 +57,7 @@ func (a *API) memoryChanges(ctx context.Context, in *changesInput) (*changesOutp
 	if err != nil {
 		return nil, err
 	}
-	wait, err := a.changesWait(in.Wait)
+	wait, err := waitTime(in.Wait, maxChangesWait, "25s")
 	if err != nil {
 		return nil, err
 	}
@@ -92,15 +92,4 @@ func (a *API) memoryChanges(ctx context.Context, in *changesInput) (*changesOutp
 		out.Body.Changed = append(out.Body.Changed, m.ID)
 	}
 	return out, nil
-}
-
-func (a *API) changesWait(s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > maxChangesWait {
-		return 0, wrong(http.StatusUnprocessableEntity, "query.wait", "Write a number with its unit, such as 25s.", "%q isn't a duration from 0s to 1m", s)
-	}
-	return d, nil
 }

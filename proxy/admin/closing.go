@@ -40,7 +40,7 @@ type closeOutput struct {
 }
 
 func (a *API) closeSession(ctx context.Context, in *closeInput) (*closeOutput, error) {
-	wait, err := waitTime(in.Wait)
+	wait, err := waitTime(in.Wait, maxWait, "30s")
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +118,15 @@ func (a *API) closed(ctx context.Context, job store.Job) (*closeOutput, error) {
 	return out, nil
 }
 
-func waitTime(s string) (time.Duration, error) {
-	if s == "" {
+// waitTime reads how long a call is to wait, whole minutes at most; such is an
+// example.
+func waitTime(given string, most time.Duration, such string) (time.Duration, error) {
+	if given == "" {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > maxWait {
-		return 0, wrong(http.StatusUnprocessableEntity, "query.wait", "Write a number with its unit, such as 30s.", "%q isn't a duration from 0s to 10m", s)
+	d, err := time.ParseDuration(given)
+	if err != nil || d < 0 || d > most {
+		return 0, wrong(http.StatusUnprocessableEntity, "query.wait", "Write a number with its unit, such as "+such+".", "%q isn't a duration from 0s to %.0fm", given, most.Minutes())
 	}
 	return d, nil
 }

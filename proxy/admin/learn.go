@@ -75,12 +75,8 @@ func (a *API) learnMemory(ctx context.Context, in *learnInput) (*learnOutput, er
 	if l.Text, err = wordsOf(b.Text); err != nil {
 		return nil, err
 	}
-	if b.Importance != nil {
-		l.Importance = *b.Importance
-	}
-	if b.Confidence != nil {
-		l.Confidence = *b.Confidence
-	}
+	set(&l.Importance, b.Importance)
+	set(&l.Confidence, b.Confidence)
 	done, err := a.cfg.Learner.Learn(ctx, l)
 	if err != nil {
 		return nil, a.fail("the memory", err)

@@ -63,12 +63,8 @@ func (a *API) addMemory(ctx context.Context, in *addInput) (*memoryOutput, error
 	if m.Layer == "" {
 		m.Layer = store.LayerOf(m.Type)
 	}
-	if b.Importance != nil {
-		m.Importance = *b.Importance
-	}
-	if b.Confidence != nil {
-		m.Confidence = *b.Confidence
-	}
+	set(&m.Importance, b.Importance)
+	set(&m.Confidence, b.Confidence)
 	kept, created, err := a.cfg.Store.PutMemory(ctx, m)
 	out, err := a.one("the memory", kept, err)
 	if out != nil && created {
@@ -86,10 +82,7 @@ func statement(text string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }) {
 		return "", wrong(http.StatusUnprocessableEntity, "body.text", "Leave them out.", "holds control characters")
 	}
-	if store.Fold(text) == "" {
-		return "", wrong(http.StatusUnprocessableEntity, "body.text", "Write one statement in words.", "holds no letter or digit")
-	}
-	return text, nil
+	return wordsOf(text)
 }
 
 // edit is what of a memory can be changed; what is left out stays.
