@@ -21,7 +21,7 @@ type overviewPage struct {
 	Charts []*chart
 }
 
-// Active counts the live memories, Held those in quarantine.
+// Active counts the live memories.
 func (o *overviewPage) Active() int { return o.Stats.Kept.States[store.Active] }
 
 // Held counts the memories that wait for a person's word.

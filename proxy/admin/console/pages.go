@@ -119,9 +119,6 @@ func (w *view) Other() string {
 	return string(explain.Chinese)
 }
 
-// Explain tells reasons in the page's language.
-func (w *view) Explain() explain.Lang { return w.v.lang }
-
 // Here is the page's own address, to come back to.
 func (w *view) Here() string { return w.v.r.URL.RequestURI() }
 

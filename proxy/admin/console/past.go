@@ -128,9 +128,9 @@ func cumulative(h *dto.Histogram) []bucket {
 // watched says whether the charts are made of a metric.
 func watched(name string) bool {
 	switch strings.TrimPrefix(name, store.Product+"_") {
-	case "requests_total", "recalls_total", "fail_open_total", "recall_seconds", "added_seconds",
+	case "requests_total", "recalls_total", "recall_seconds", "added_seconds",
 		"injected_tokens_total", "carried_tokens", "upstream_prompt_tokens_total", "upstream_cached_tokens_total",
-		"reflection_jobs", "store_on", "journal_lag_seconds":
+		"reflection_jobs", "store_on":
 		return true
 	}
 	return false
