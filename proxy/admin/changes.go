@@ -49,11 +49,7 @@ func (a *API) memoryChanges(ctx context.Context, in *changesInput) (*changesOutp
 	if a.cfg.Feed == nil {
 		return nil, problem(http.StatusNotImplemented, "Ask the server that runs on this directory.", "changes can't be followed here")
 	}
-	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scope(in.Scope, "query.scope")
+	tenant, sc, err := a.asked(ctx, in.Tenant, in.Scope)
 	if err != nil {
 		return nil, err
 	}

@@ -79,16 +79,11 @@ func (a *API) closeSession(ctx context.Context, in *closeInput) (*closeOutput, e
 
 // lastReflection is the last one of a session that is done, if there is one.
 func (a *API) lastReflection(ctx context.Context, session string) (store.Job, error) {
-	jobs, err := a.cfg.Store.Jobs(ctx, store.Done)
-	if err != nil {
-		return store.Job{}, a.fail("the queue", err)
+	jobs, err := a.jobs(ctx, store.Done, session)
+	if err != nil || len(jobs) == 0 {
+		return store.Job{}, err
 	}
-	for _, j := range jobs {
-		if j.Session == session {
-			return j, nil
-		}
-	}
-	return store.Job{}, nil
+	return jobs[0], nil
 }
 
 // closed is the answer for a job as it stands.

@@ -67,11 +67,7 @@ type exporter struct {
 }
 
 func (a *API) export(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
-	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scope(in.Scope, "query.scope")
+	tenant, sc, err := a.asked(ctx, in.Tenant, in.Scope)
 	if err != nil {
 		return nil, err
 	}

@@ -60,11 +60,7 @@ type listOutput struct {
 }
 
 func (a *API) listMemories(ctx context.Context, in *listInput) (*listOutput, error) {
-	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scope(in.Scope, "query.scope")
+	tenant, sc, err := a.asked(ctx, in.Tenant, in.Scope)
 	if err != nil {
 		return nil, err
 	}

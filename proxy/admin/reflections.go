@@ -28,15 +28,23 @@ type reflectionsOutput struct {
 }
 
 func (a *API) listReflections(ctx context.Context, in *reflectionsInput) (*reflectionsOutput, error) {
-	jobs, err := a.cfg.Store.Jobs(ctx, store.JobState(in.State))
+	jobs, err := a.jobs(ctx, store.JobState(in.State), in.Session)
+	if err != nil {
+		return nil, err
+	}
+	out := &reflectionsOutput{}
+	out.Body.Reflections = jobs
+	return out, nil
+}
+
+// jobs are those of a state and of a session, of any where it is empty. The list
+// is never nil.
+func (a *API) jobs(ctx context.Context, state store.JobState, session string) ([]store.Job, error) {
+	all, err := a.cfg.Store.Jobs(ctx, state)
 	if err != nil {
 		return nil, a.fail("the queue", err)
 	}
-	out := &reflectionsOutput{}
-	out.Body.Reflections = slices.DeleteFunc(append([]store.Job{}, jobs...), func(j store.Job) bool {
-		return in.Session != "" && j.Session != in.Session
-	})
-	return out, nil
+	return slices.DeleteFunc(append([]store.Job{}, all...), func(j store.Job) bool { return session != "" && j.Session != session }), nil
 }
 
 type reflectionID struct {

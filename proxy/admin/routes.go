@@ -211,6 +211,16 @@ func scope(given, field string) (store.Scope, error) {
 	return s, nil
 }
 
+// asked are the tenant and the scope of a query.
+func (a *API) asked(ctx context.Context, tenant, sc string) (string, store.Scope, error) {
+	t, err := a.tenant(ctx, tenant, "query.tenant")
+	if err != nil {
+		return "", "", err
+	}
+	s, err := scope(sc, "query.scope")
+	return t, s, err
+}
+
 // writeScope fills in the scope of a write: as given, else the default user's.
 func (a *API) writeScope(ctx context.Context, given, field string) (store.Scope, error) {
 	if given != "" {

@@ -62,11 +62,7 @@ type sessionsOutput struct {
 }
 
 func (a *API) listSessions(ctx context.Context, in *sessionsInput) (*sessionsOutput, error) {
-	tenant, err := a.tenant(ctx, in.Tenant, "query.tenant")
-	if err != nil {
-		return nil, err
-	}
-	sc, err := scope(in.Scope, "query.scope")
+	tenant, sc, err := a.asked(ctx, in.Tenant, in.Scope)
 	if err != nil {
 		return nil, err
 	}
