@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -77,7 +78,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer, since uint64, directory
 			return err
 		}
 		head := BackupHead{Format: rec.Format, Identity: rec.Fingerprint, Encryption: rec.Encryption, Directory: name, Since: since, Made: s.now()}
-		return writeBackup(ctx, v.txn, w, head, factKey(v.h, directoryFact))
+		return writeBackup(ctx, v.txn, w, head, factKey(v.h, directoryFact), passing())
 	})
 	return wrap("back up", err)
 }
@@ -101,8 +102,9 @@ type backupWriter struct {
 	end  BackupEnd
 }
 
-// writeBackup leaves one key out: a restored directory is another.
-func writeBackup(ctx context.Context, txn *badger.Txn, w io.Writer, head BackupHead, out []byte) error {
+// writeBackup leaves some keys out: a restored directory is another, and what a
+// squeeze writes to drop it again would stay there.
+func writeBackup(ctx context.Context, txn *badger.Txn, w io.Writer, head BackupHead, out ...[]byte) error {
 	b := backupWriter{w: bufio.NewWriterSize(w, 64<<10), hash: sha256.New()}
 	if err := b.json(frameHead, head); err != nil {
 		return err
@@ -115,7 +117,7 @@ func writeBackup(ctx context.Context, txn *badger.Txn, w io.Writer, head BackupH
 		if b.end.Alive%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if bytes.Equal(it.Item().Key(), out) {
+		if slices.ContainsFunc(out, func(key []byte) bool { return bytes.Equal(it.Item().Key(), key) }) {
 			continue
 		}
 		if err := b.add(it.Item(), head.Since); err != nil {

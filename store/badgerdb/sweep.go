@@ -94,11 +94,14 @@ func (s *Store) squeeze(h *handle) error {
 	return nil
 }
 
+// passing is the key of the row that writeOut makes and drops.
+func passing() []byte { return []byte{0xff} }
+
 // writeOut makes tables of the memtable. Badger has no call for that but does it
 // where it drops a prefix that some key has, so one is made. Dropping blocks
 // writes, which is why the lock is held.
 func (s *Store) writeOut(h *handle) error {
-	none := []byte{0xff}
+	none := passing()
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.apply(h, &tx{}, func(t *tx) error { return t.set(none, nil, 0, 0) }); err != nil {
