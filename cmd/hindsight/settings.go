@@ -31,8 +31,8 @@ type settings struct {
 	TLSCertFile   setting `name:"tls-cert-file" key:"tls.cert_file" group:"listeners" placeholder:"PATH" help:"The proxy listens with TLS, with this certificate (PEM, its chain included)."`
 	TLSKeyFile    setting `name:"tls-key-file" key:"tls.key_file" group:"listeners" placeholder:"PATH" help:"The certificate's key (PEM)."`
 
-	Tenant          setting `name:"tenant" key:"tenant" group:"identity" placeholder:"NAME" help:"The tenant of callers without a key binding."`
-	DefaultUser     setting `name:"default-user" key:"default_user" group:"identity" placeholder:"NAME" help:"The user of requests that name none."`
+	Tenant          setting `name:"tenant" key:"tenant" group:"identity" placeholder:"NAME" help:"The tenant of callers without a key binding; where left out one for each credential, and on a machine of your own the first one's is default."`
+	DefaultUser     setting `name:"default-user" key:"default_user" group:"identity" placeholder:"NAME" help:"The user of requests that name none; where left out they get no memory, and on a machine of your own they are local's."`
 	IdentityKeyFile setting `name:"identity-key-file" key:"identity.key_file" group:"identity" placeholder:"PATH" help:"Keys the hashes of names and credentials; made in the data directory where left out."`
 	TrustHeaders    toggle  `name:"identity-trust-headers" key:"identity.trust_headers" def:"true" group:"identity" placeholder:"BOOL" help:"Read the user from the headers of known clients; false: Hindsight-User alone."`
 	UserHeaders     setting `name:"identity-user-headers" key:"identity.user_headers" group:"identity" placeholder:"JSON" help:"Further headers that name the user."`
@@ -45,7 +45,7 @@ type settings struct {
 	SideCalls       setting `name:"clients-side-calls" key:"clients.side_calls" group:"identity" placeholder:"JSON" help:"Further rules for requests that no person made."`
 	Wrappers        setting `name:"clients-wrappers" key:"clients.wrappers" group:"identity" placeholder:"JSON" help:"Further wrappers around a person's words."`
 
-	DataDir              setting `name:"data-dir" key:"data_dir" group:"store" placeholder:"PATH" help:"Where everything is kept."`
+	DataDir              setting `name:"data-dir" key:"data_dir" group:"store" placeholder:"PATH" help:"Where everything is kept; ~/.local/share/hindsight where left out."`
 	EncryptionKeyFile    setting `name:"encryption-key-file" key:"encryption.key_file" group:"store" placeholder:"PATH" help:"16, 24 or 32 bytes: encryption at rest."`
 	OldEncryptionKeyFile setting `name:"encryption-old-key-file" key:"encryption.old_key_file" group:"store" placeholder:"PATH" help:"The key file before, to rotate: the directory is brought under the new one."`
 	VectorDBURL          setting `name:"vector-db-url" key:"vector_db_url" also:"VECTOR_DB_URL" group:"store" placeholder:"URL" help:"A Weaviate to keep the memories in; embedded where left out."`
@@ -92,7 +92,7 @@ type settings struct {
 	Profiles         setting `name:"inject-profiles" key:"inject.profiles" group:"injection" placeholder:"JSON" help:"Other bounds for certain models, by a pattern over their names."`
 
 	MCPNames  setting `name:"mcp-names" key:"mcp.names" def:"memory" group:"other" placeholder:"WORD" help:"Names of the MCP tools: memory (memory_write …), store (store_memory …) or both."`
-	TZ        setting `name:"tz" key:"tz" group:"other" placeholder:"ZONE" help:"Time zone of users who send none."`
+	TZ        setting `name:"tz" key:"tz" group:"other" placeholder:"ZONE" help:"Time zone of users who send none; the system's where left out."`
 	LogLevel  setting `name:"log-level" key:"log.level" def:"info" group:"other" placeholder:"WORD" help:"debug, info, warn or error."`
 	Traces    setting `name:"traces" key:"traces" def:"off" group:"other" placeholder:"WORD" help:"OpenTelemetry traces: off, or otlp: to OTEL_EXPORTER_OTLP_ENDPOINT."`
 	LogFormat setting `name:"log-format" key:"log.format" def:"text" group:"other" placeholder:"WORD" help:"text or json."`

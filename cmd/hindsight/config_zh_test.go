@@ -1,0 +1,107 @@
+package main
+
+// chinese is the list of settings for docs/configuration.zh-CN.md. A setting
+// without a line here fails TestConfigurationDocuments.
+func chinese() configWords {
+	return configWords{
+		head: "| 设置 | 环境变量 | 默认值 | 写法 | 含义 | 写错时的提示 |\n| --- | --- | --- | --- | --- | --- |\n",
+		groups: map[string]string{
+			"upstream": "上游", "listeners": "监听", "identity": "记忆归谁", "store": "存储",
+			"reflection": "回看", "forgetting": "遗忘", "injection": "注入", "other": "其他",
+		},
+		forms: map[string]string{
+			"URL": "URL", "KEY": "密钥", "TOKEN": "密钥", "SECRET": "密钥", "PATH": "路径", "WORD": "选项", "SIZE": "大小", "TIME": "时长",
+			"ADDRESS": "地址", "NAMES": "列表", "NAME": "名字", "BOOL": "true、false", "JSON": "结构", "N": "数字", "SHARE": "比例",
+			"MODEL": "名字", "TEXT": "文字", "ZONE": "时区",
+		},
+		meaning: func(key, _ string) string { return chineseMeanings[key] },
+	}
+}
+
+var chineseMeanings = map[string]string{
+	"llm.api_base":                "请求转发到的模型 API。",
+	"llm.api_base_anthropic":      "Anthropic 消息格式的上游；不写就和 `llm.api_base` 相同。",
+	"llm.api_key":                 "上游的密钥：用于回看，以及出示 Hindsight 密钥的调用方。",
+	"llm.api_key_file":            "存放上面这个密钥的文件。",
+	"wire.websocket":              "responses 路由上的 WebSocket：`fallback` 让客户端改走 HTTP（有记忆），`tunnel` 原样转发。",
+	"max_body":                    "请求体的上限。",
+	"max_in_flight":               "同时占用的请求体和回答副本的总字节数；超过后请求照常转发，但没有记忆。",
+	"header_timeout":              "客户端发送请求头最多用多久。",
+	"upstream.first_byte_timeout": "上游最多多久开始回答；`0s` 为不限。",
+
+	"listen":           "代理的监听地址。",
+	"admin.listen":     "管理接口的监听地址。",
+	"admin.token":      "管理接口的 bearer 令牌；不写则在数据目录里自动生成。",
+	"admin.token_file": "存放该令牌的文件。",
+	"admin.hosts":      "管理接口还接受哪些 Host。",
+	"metrics.listen":   "只提供 /metrics 的监听地址，不需要令牌。",
+	"drain.grace":      "收到 SIGTERM 之后，流式回答最多还能继续多久。",
+	"tls.cert_file":    "代理用这张证书（PEM，含证书链）监听 TLS。",
+	"tls.key_file":     "证书的私钥（PEM）。",
+
+	"tenant":                             "没有绑定密钥的调用方属于哪个租户；不写则每个凭证各为一个租户，在自己的机器上第一个凭证是 `default`。",
+	"default_user":                       "没有写明用户的请求算谁的；不写则这些请求没有记忆，在自己的机器上算作 `local`。",
+	"identity.key_file":                  "对名字和凭证做散列的密钥；不写则在数据目录里生成。",
+	"identity.trust_headers":             "是否从已知客户端自己的请求头里读取用户；`false` 只认 `Hindsight-User`。",
+	"identity.user_headers":              "还有哪些请求头说明用户。",
+	"identity.session_headers":           "还有哪些请求头说明会话。",
+	"identity.openwebui_jwt_secret":      "用来验证 Open WebUI 签名的用户头。",
+	"identity.openwebui_jwt_secret_file": "存放该密钥的文件。",
+	"auth.mode":                          "`passthrough` 透传调用方的凭证；`keys` 要求出示 Hindsight 密钥。",
+	"auth.keys":                          "Hindsight 密钥（只写散列）。",
+	"grants":                             "哪些范围可以被所有者以外的人读取。",
+	"clients.side_calls":                 "补充规则：哪些请求不是人发起的。",
+	"clients.wrappers":                   "补充规则：人的话外面包着什么。",
+
+	"data_dir":                "所有数据存放的目录；不写为 `~/.local/share/hindsight`。",
+	"encryption.key_file":     "16、24 或 32 字节的密钥：磁盘加密。",
+	"encryption.old_key_file": "轮换时的旧密钥文件：整个目录会改用新密钥。",
+	"vector_db_url":           "存放记忆的 Weaviate；不写就存在本机目录里。",
+	"weaviate.api_key":        "Weaviate 的密钥。",
+	"weaviate.api_key_file":   "存放该密钥的文件。",
+	"memory_collection":       "Weaviate 里的集合名。",
+	"weaviate.grpc":           "Weaviate 的 gRPC 地址；不写则用 URL 的主机加端口 50051（https 为 443）。",
+	"store.layout":            "`shared`：每个租户对应一个 Weaviate 租户；`isolated`：每个范围一个。",
+	"store.vector_index":      "Weaviate 的索引：`flat`、`hnsw` 或 `dynamic`。",
+	"store.cache":             "最多从 Weaviate 复制多少数据到本地目录。",
+	"strict":                  "本地存储不能用时直接退出，而不是继续无记忆转发。",
+
+	"session.idle":          "静默这么久，会话就算结束。",
+	"session.per_hour":      "一个用户的范围每小时最多新增多少会话；超过后新会话没有记忆，直到数量降下来。`0` 为不限。",
+	"reflect.model":         "回看用的模型；不写就用会话自己的模型，`rules` 表示不用模型。",
+	"reflect.api_base":      "回看改用另一个接口。",
+	"reflect.api_key":       "那个接口的密钥。",
+	"reflect.api_key_file":  "存放该密钥的文件。",
+	"reflect.strategy":      "怎样判断一段对话：`classify`、`score` 或 `contrast`。",
+	"reflect.instructions":  "回看时还要知道什么、不要管什么。",
+	"reflect.budget":        "回看每天可以花掉租户当天经过 Hindsight 的 token 的多少。",
+	"reflect.budget_least":  "无论如何每天都可以花的 token 数；`0` 为没有。",
+	"reflect.adopt_history": "是否回看 Hindsight 接入之前的对话内容。",
+
+	"forget.mode":         "每天的清理怎样处理旧记忆：`archive` 归档，`downweight` 降低重要度，`off` 不处理。",
+	"forget.after":        "不太重要的事件记忆放多久后处理；`0s` 为从不。",
+	"forget.importance":   "重要度低于它才处理。",
+	"forget.max_memories": "一个范围里同一类型最多多少条；超过就处理最低的十分之一。`0` 为不限。",
+	"forget.delete_after": "归档多久之后删除；`0s` 为从不。",
+
+	"top_k":                  "每轮最多注入几条记忆。",
+	"inject.tokens":          "每轮最多注入多少 token。",
+	"recall.deadline":        "一轮对话最多等记忆多久。",
+	"ranking":                "排序方式：`bounded` 或 `additive`。",
+	"embedder":               "按意思查找用什么：`builtin` 内置编码器、嵌入接口上的模型名，或 `none`（只按词查找）。",
+	"embedding.api_base":     "嵌入模型的接口地址（OpenAI 格式）。",
+	"embedding.api_key":      "嵌入接口的密钥。",
+	"embedding.api_key_file": "存放该密钥的文件。",
+	"inject.position":        "放在用户消息的开头（`user_head`）还是结尾（`user_tail`）。",
+	"inject.array":           "消息是数组时怎样加入：单独一个部分（`part`）或并入文字（`inline`）。",
+	"inject.stateful":        "上游自己保存对话时是否也注入。",
+	"inject.cite":            "要求模型说明用了哪几条。",
+	"inject.holdout":         "多大比例的会话不给记忆，供 `memories stats` 对照；`0` 为没有。",
+	"inject.profiles":        "按模型名的模式给某些模型设不同的上限。",
+
+	"mcp.names":  "MCP 工具的名字：`memory`（memory_write …）、`store`（store_memory …）或 `both`。",
+	"tz":         "没有发送时区的用户用哪个时区；不写则用系统时区。",
+	"log.level":  "日志级别：debug、info、warn 或 error。",
+	"traces":     "OpenTelemetry 链路追踪：`off`，或 `otlp` 发往 OTEL_EXPORTER_OTLP_ENDPOINT。",
+	"log.format": "日志格式：text 或 json。",
+}
