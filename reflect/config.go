@@ -19,7 +19,7 @@ import (
 // Queue is the part of the store that holds the jobs. Reading isn't deleting:
 // a claimed job comes back when its lease expires.
 type Queue interface {
-	Due(ctx context.Context, idleBefore time.Time, tokens int) ([]store.Session, error)
+	Due(ctx context.Context, idleBefore time.Time, wait time.Duration, tokens int) ([]store.Session, error)
 	Enqueue(ctx context.Context, o store.Owner, session string, t store.Trigger) (store.Job, bool, error)
 	Claim(ctx context.Context, claim string, lease time.Duration) (store.Job, bool, error)
 	ClaimBeside(ctx context.Context, j store.Job, lease time.Duration, tokens, most int) ([]store.Job, error)

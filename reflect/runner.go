@@ -103,9 +103,11 @@ func (r *Runner) Run(ctx context.Context) {
 			if !ok {
 				return
 			}
+			// Its mates at once: the next worker would take one of them alone.
+			jobs := append([]store.Job{j}, r.mates(ctx, j)...)
 			busy++
 			workers.Go(func() {
-				r.work(ctx, j)
+				r.work(ctx, jobs)
 				free <- struct{}{}
 			})
 		}
@@ -158,7 +160,7 @@ func (r *Runner) look(ctx context.Context) (more bool) {
 	if err := r.budget.save(ctx, now); err != nil {
 		r.trouble("note what tenants sent", err)
 	}
-	due, err := r.store.Due(ctx, now.Add(-r.cfg.Idle), r.cfg.Tokens)
+	due, err := r.store.Due(ctx, now.Add(-r.cfg.Idle), r.cfg.Tick, r.cfg.Tokens)
 	if err != nil {
 		r.trouble("find due sessions", err)
 		return false

@@ -28,7 +28,6 @@ func owned(w http.ResponseWriter, _ int, data string) {
 // memory with its own evidence. Long ones, and those of others, don't.
 func TestSmallIdleSessionsShareACall(t *testing.T) {
 	h := newHouse(t, owned)
-	h.cfg.Workers = 1
 	for i, thing := range []string{"red bike", "blue boat", "green kite"} {
 		h.talk(fmt.Sprintf("s%d", i), 1, "I own a "+thing+".", "Nice!", "Thanks.", "Welcome.")
 	}

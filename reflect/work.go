@@ -14,31 +14,27 @@ import (
 // NothingNew names the outcome of a range that holds no material.
 const NothingNew = "nothing"
 
-// work does one claimed job, with those that can share its call, and ends the
-// claims.
-func (r *Runner) work(ctx context.Context, j store.Job) {
-	// The job's own time: what isn't done before the lease ends is somebody
+// work does a claimed job, or several that share a call, and ends the claims.
+func (r *Runner) work(ctx context.Context, jobs []store.Job) {
+	// The jobs' own time: what isn't done before the lease ends is somebody
 	// else's. A margin is left to write.
 	mine, cancel := context.WithTimeout(ctx, r.cfg.Lease-r.cfg.Lease/10)
 	defer cancel()
 	mine, leave, err := r.gate.enter(mine)
 	defer leave()
-	if err != nil {
-		r.end(ctx, j, err)
-		return
-	}
-	jobs := append([]store.Job{j}, r.mates(mine, j)...)
 	ends := make([]error, len(jobs))
-	err = r.guarded(func() error {
-		switch {
-		case j.Consolidates():
-			return r.consolidate(mine, j)
-		case len(jobs) > 1:
-			ends = r.together(mine, jobs)
-			return nil
-		}
-		return r.reflect(mine, j)
-	})
+	if err == nil {
+		err = r.guarded(func() error {
+			switch {
+			case jobs[0].Consolidates():
+				return r.consolidate(mine, jobs[0])
+			case len(jobs) > 1:
+				ends = r.together(mine, jobs)
+				return nil
+			}
+			return r.reflect(mine, jobs[0])
+		})
+	}
 	for i, j := range jobs {
 		if err != nil {
 			ends[i] = err

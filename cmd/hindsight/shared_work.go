@@ -12,21 +12,18 @@ import (
 
 // work is the store of reflection: where sidecars share a memory, they agree
 // who reflects for a user.
-func (s *shared) work(l learned, slot time.Duration, may func(*store.Session) bool) hreflect.Store {
+func (s *shared) work(l learned, may func(*store.Session) bool) hreflect.Store {
 	if s == nil {
 		return l
 	}
-	return agreed{l, s.fleet, slot, may}
+	return agreed{l, s.fleet, may}
 }
 
-// agreed gives out work that no other sidecar does. Sessions become idle at the
-// end of a slot of time, the same for all sidecars: looks at several moments
-// would leave fewer that can share a call than one sidecar's do. may says whether this one
+// agreed gives out work that no other sidecar does. may says whether this one
 // could do a session's: who holds its caller's credential comes first.
 type agreed struct {
 	learned
 	fleet *fleet.Fleet
-	slot  time.Duration
 	may   func(*store.Session) bool
 }
 
@@ -44,14 +41,13 @@ const (
 
 // Due lists the sessions of users for whom this sidecar reflects now, as all
 // sidecars together know them: one that was spoken in elsewhere isn't idle.
-func (a agreed) Due(ctx context.Context, idleBefore time.Time, tokens int) ([]store.Session, error) {
-	idleBefore = idleBefore.Truncate(a.slot)
-	due, err := a.learned.Due(ctx, idleBefore, tokens)
+func (a agreed) Due(ctx context.Context, idleBefore time.Time, wait time.Duration, tokens int) ([]store.Session, error) {
+	due, err := a.learned.Due(ctx, idleBefore, wait, tokens)
 	if due = slices.DeleteFunc(due, func(s store.Session) bool { return !a.may(&s) }); err != nil || len(due) == 0 {
 		return due, err
 	}
 	mine := a.fleet.Take(ctx, due)
-	if due, err = a.learned.Due(ctx, idleBefore, tokens); err != nil {
+	if due, err = a.learned.Due(ctx, idleBefore, wait, tokens); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(due, func(s store.Session) bool { return !mine(s.Owner) || !a.may(&s) }), nil

@@ -114,7 +114,7 @@ func TestASessionThatWasReflectedElsewhereIsNotReflectedAgain(t *testing.T) {
 		if sess.Cursor != sess.LastSeq || sess.NewTokens != 0 {
 			t.Errorf("sidecar %d: %+v", i, sess)
 		}
-		if due := must[[]store.Session](t)(s.Due(t.Context(), c.now().Add(time.Hour), 1)); len(due) != 0 {
+		if due := must[[]store.Session](t)(s.Due(t.Context(), c.now().Add(time.Hour), 0, 1)); len(due) != 0 {
 			t.Errorf("sidecar %d: due %+v", i, due)
 		}
 	}

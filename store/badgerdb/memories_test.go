@@ -286,7 +286,7 @@ func TestConcurrentWritesAndReads(t *testing.T) {
 		readers.Go(func() {
 			for ctx.Err() == nil {
 				_, _, _ = s.Memories(ctx, store.MemoryFilter{Tenant: "acme"})
-				_, _ = s.Due(ctx, time.Now(), 1)
+				_, _ = s.Due(ctx, time.Now(), 0, 1)
 				s.ScopeVersion("acme", ann.Scope())
 			}
 		})

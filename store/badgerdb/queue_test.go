@@ -49,7 +49,7 @@ func nothingToClaim(t testing.TB, s *Store) {
 func dueIDs(t testing.TB, s *Store, idleBefore time.Time, tokens int) string {
 	t.Helper()
 	out := ""
-	for _, x := range must[[]store.Session](t)(s.Due(t.Context(), idleBefore, tokens)) {
+	for _, x := range must[[]store.Session](t)(s.Due(t.Context(), idleBefore, 0, tokens)) {
 		out += x.ID + " "
 	}
 	return out
@@ -92,6 +92,49 @@ func TestDue(t *testing.T) {
 	}
 	if n := must[int](t)(s.OpenSessions(t.Context(), bob)); n != 3 {
 		t.Errorf("%d open sessions, want 3", n)
+	}
+}
+
+// Idle sessions of one owner wait for each other: small ones share a call.
+func TestAnIdleSessionWaitsForItsOwnersNext(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := open(t, Config{Now: c.now})
+	t0 := c.now()
+	talk(t, s.Store, c, "a", 0, 1)
+	talk(t, s.Store, c, "b", 0, 1)
+	due := func(idleBefore, wait time.Duration) string {
+		t.Helper()
+		out := ""
+		for _, x := range must[[]store.Session](t)(s.Due(t.Context(), t0.Add(idleBefore), wait, 1e6)) {
+			out += x.ID + " "
+		}
+		return out
+	}
+	for _, x := range []struct {
+		idleBefore, wait time.Duration
+		want             string
+	}{
+		{30 * time.Second, time.Minute, ""},        // b will be idle soon
+		{61 * time.Second, time.Minute, ""},        // the last moment before it is
+		{62 * time.Second, time.Minute, "a b "},    // it is
+		{30 * time.Second, 20 * time.Second, "a "}, // b's end is too far away
+		{50 * time.Second, 20 * time.Second, "a "}, // a has waited long enough
+	} {
+		if got := due(x.idleBefore, x.wait); got != x.want {
+			t.Errorf("idle before %s, waiting %s: %q, want %q", x.idleBefore, x.wait, got, x.want)
+		}
+	}
+	talk(t, s.Store, c, "b", 1, 1)
+	if got := due(30*time.Second, time.Minute); got != "a " {
+		t.Errorf("b goes on: %q", got)
+	}
+	if got := due(30*time.Second, 2*time.Minute); got != "" {
+		t.Errorf("b goes on, and a longer wait: %q", got)
+	}
+	enqueue(t, s.Store, "b", store.TriggerTokens)
+	if got := due(30*time.Second, 2*time.Minute); got != "a " {
+		t.Errorf("b has a job: %q", got)
 	}
 }
 
@@ -352,7 +395,7 @@ func TestDueAmongSessionsThatComeAndGo(t *testing.T) {
 		}
 	})
 	for range 20 {
-		due, err := s.Due(t.Context(), began.Add(time.Minute), 1<<30)
+		due, err := s.Due(t.Context(), began.Add(time.Minute), 0, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -177,10 +177,12 @@ const dueBatch = 500
 
 // Due lists sessions that have something new which no job covers, and that are
 // closed, idle since before idleBefore, or have at least so many new tokens; the
-// longest idle first. At most 500 are returned; the rest come when those have
-// jobs. Sessions that are idle and have nothing new are closed on the way.
-func (s *Store) Due(_ context.Context, idleBefore time.Time, tokens int) ([]store.Session, error) {
-	due, rest := s.idle(idleBefore, tokens)
+// longest idle first. An idle one waits, for so long at most, for others of its
+// owner that will be idle by then: small ones share a call. At most 500 are
+// returned; the rest come when those have jobs. Sessions that are idle and have
+// nothing new are closed on the way.
+func (s *Store) Due(_ context.Context, idleBefore time.Time, wait time.Duration, tokens int) ([]store.Session, error) {
+	due, rest := s.idle(idleBefore, wait, tokens)
 	if err := s.closeIdle(rest, idleBefore); err != nil {
 		return nil, wrap("close idle sessions", err)
 	}
@@ -218,15 +220,17 @@ const lookedAt = 256
 
 // waits is a session that is due.
 type waits struct {
-	at   conversation
-	seen time.Time
+	at    conversation
+	seen  time.Time
+	owner *store.Owner // not nil: it may wait for others of the owner
 }
 
 // idle finds the sessions that have been due for longest, and some that are idle
 // with nothing new. One that comes or goes meanwhile may be missed until the
 // next time.
-func (s *Store) idle(before time.Time, tokens int) (due []waits, rest []conversation) {
+func (s *Store) idle(before time.Time, wait time.Duration, tokens int) (due []waits, rest []conversation) {
 	longest := func(a, b waits) int { return a.seen.Compare(b.seen) }
+	soon := map[store.Owner]bool{} // who has one that will be idle
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	n := 0
@@ -237,16 +241,24 @@ func (s *Store) idle(before time.Time, tokens int) (due []waits, rest []conversa
 			s.mu.RLock()
 		}
 		idle := l.LastSeen.Before(before)
-		switch {
-		case l.pending() && (idle || l.State == store.Closed || l.NewTokens >= tokens):
-			if due = append(due, waits{at, l.LastSeen}); len(due) == 2*dueBatch {
+		ended := l.State == store.Closed || l.NewTokens >= tokens
+		switch pending := l.pending(); {
+		case pending && (idle || ended):
+			w := waits{at: at, seen: l.LastSeen}
+			if !ended && !l.LastSeen.Before(before.Add(-wait)) {
+				w.owner = &l.Owner
+			}
+			if due = append(due, w); len(due) == 2*dueBatch {
 				slices.SortFunc(due, longest)
 				due = due[:dueBatch]
 			}
+		case pending && l.LastSeen.Before(before.Add(wait)):
+			soon[l.Owner] = true
 		case idle && l.State == store.Open && l.LastSeq <= l.Cursor && len(rest) < dueBatch:
 			rest = append(rest, at)
 		}
 	}
+	due = slices.DeleteFunc(due, func(w waits) bool { return w.owner != nil && soon[*w.owner] })
 	slices.SortFunc(due, longest)
 	return due[:min(len(due), dueBatch)], rest
 }
