@@ -78,7 +78,7 @@ func (r *Runner) obey(ctx context.Context, a asked) error {
 // note writes what was asked to be remembered.
 func (r *Runner) note(ctx context.Context, a asked, m extract.Material) error {
 	found := extract.Asked(m)
-	if len(found.Candidates) == 0 {
+	if len(found.Candidates)+len(found.Held) == 0 {
 		return nil
 	}
 	return r.settle.compared(a.owner.Tenant, a.owner.Scope(), func() error {

@@ -109,12 +109,16 @@ func joined(all []member) *review {
 // can't be told.
 func (m member) share(found extract.Result, k int) extract.Result {
 	var out extract.Result
-	for _, c := range found.Candidates {
-		if c.Turn/extract.Stride == k {
-			c.Turn %= extract.Stride
-			out.Candidates = append(out.Candidates, c)
+	own := func(all []extract.Candidate) (mine []extract.Candidate) {
+		for _, c := range all {
+			if c.Turn/extract.Stride == k {
+				c.Turn %= extract.Stride
+				mine = append(mine, c)
+			}
 		}
+		return mine
 	}
+	out.Candidates, out.Held = own(found.Candidates), own(found.Held)
 	for _, d := range found.Dropped {
 		if d.Of == 0 || d.Of&extract.Nth(k) != 0 {
 			d.Of = 0

@@ -108,6 +108,7 @@ func (r *Runner) inquire(ctx context.Context, e llm.Endpoint, j store.Job, v *re
 			return found, err
 		}
 		found.Candidates = append(found.Candidates, res.Candidates...)
+		found.Held = append(found.Held, res.Held...)
 		found.Dropped = append(found.Dropped, res.Dropped...)
 		found.Verdicts = append(found.Verdicts, res.Verdicts...)
 		for _, n := range part.Existing {

@@ -38,6 +38,7 @@ var again = map[string]string{
 // verdict is what became of one item.
 type verdict struct {
 	candidate *Candidate
+	held      bool   // the candidate waits for a person's word
 	dropped   string // a reason, if the item as it was written isn't kept
 	doubt     string // a reason to ask again
 	item      item
@@ -48,7 +49,11 @@ func (v verdict) into(res *Result, turns []int) {
 	if v.dropped != "" {
 		res.Dropped = append(res.Dropped, drop(v.item.Text, v.dropped, turns...))
 	}
-	if v.candidate != nil {
+	switch {
+	case v.held:
+		v.candidate.Why = v.dropped
+		res.Held = append(res.Held, *v.candidate)
+	case v.candidate != nil:
 		res.Candidates = append(res.Candidates, *v.candidate)
 	}
 	little := v.candidate == nil && v.item.Importance != nil && *v.item.Importance < MinImportance
@@ -106,6 +111,7 @@ func Mended(first, second Result) Result {
 		return !slices.ContainsFunc(first.Doubts, func(d Doubt) bool { return answers(c, d) })
 	})
 	first.Candidates, first.Dropped = slices.Clone(first.Candidates), slices.Clone(first.Dropped)
+	first.Held = append(slices.Clone(first.Held), second.Held...)
 	for _, c := range news[:min(len(news), len(first.Doubts))] {
 		same := slices.IndexFunc(first.Candidates, func(f Candidate) bool {
 			return overlap(f.Quote, c.Quote) && f.Turn == c.Turn && (f.Thin || wording.Keeps(f.Text, c.Text))

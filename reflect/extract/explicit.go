@@ -71,13 +71,9 @@ func explicit(m Material) Result {
 			if text == "" {
 				continue
 			}
-			if reason := refused(text); reason != "" {
-				res.Dropped = append(res.Dropped, drop(text, reason, e.Turn))
-				continue
-			}
 			c := stated(m, i, text, text)
 			c.Explicit, c.Importance, c.Confidence = true, askedImportance, askedConfidence
-			res.Candidates = append(res.Candidates, c)
+			res.own(c)
 		}
 	}
 	return res
@@ -85,6 +81,21 @@ func explicit(m Material) Result {
 
 // Asked is what the user asked to remember in these events, in so many words.
 func Asked(m Material) Result { return explicit(m) }
+
+// own takes a statement of the user's own, unless it holds a secret; what may be
+// an order to the model is held.
+func (r *Result) own(c Candidate) {
+	reason := refused(c.Quote)
+	switch {
+	case reason == "" || reason == Instruction && !isOrder(unquoted(c.Quote), store.ByUser):
+		r.Candidates = append(r.Candidates, c)
+		return
+	case reason == Instruction:
+		c.Why = reason
+		r.Held = append(r.Held, c)
+	}
+	r.Dropped = append(r.Dropped, drop(c.Quote, reason, c.Turn))
+}
 
 // refused screens a text of the user's own.
 func refused(text string) string {

@@ -100,6 +100,7 @@ type Candidate struct {
 	Context    string // the quote's turn and its neighbours
 	Relation   Relation
 	RelationID string
+	Why        string // it is held; empty: it isn't
 }
 
 // Relation is how a model relates a candidate to a memory that exists.
@@ -116,6 +117,7 @@ const (
 // Result is what a session taught and what was thrown away.
 type Result struct {
 	Candidates []Candidate
+	Held       []Candidate // wait for a person's word; each is among Dropped, too
 	Dropped    []store.Dropped
 	Verdicts   []store.Verdict
 	Doubts     []Doubt // what asking once more may mend
@@ -141,6 +143,7 @@ const (
 	NoDifference  = "no_difference"  // a later conversation would go the same without it
 	Hidden        = "hidden_text"    // its words hold characters that nobody sees
 	OverCap       = "cap"            // one session teaches at most so much
+	Unproven      = "unproven"       // only a tool, a document or the assistant says so, and nobody saw it work
 	KeptOut       = "not_to_be_kept" // the user asked not to remember it
 )
 

@@ -38,19 +38,29 @@ func (g *ground) judge(it item) verdict {
 	}
 	e := g.m.Events[at]
 	typ, by := store.Type(it.Type), speaker(e)
-	switch {
-	case isOrder(it.Text, by):
-		return no(Instruction)
-	case smuggled(e.Text, it.Quote):
+	if by == store.ByUser && anothers(e.Text, it.Quote) {
+		by = store.ByTool // whoever wrote it, it wasn't the user
+	}
+	if smuggled(e.Text, it.Quote) {
 		return no(Hidden)
 	}
+	order := isOrder(it.Text, by) || isOrder(it.Quote, by)
+	if by == store.ByUser { // who quotes an order gives none
+		order = isOrder(unquoted(it.Text), by) || isOrder(unquoted(it.Quote), by)
+	}
 	if typ == store.UserFact || typ == store.Preference {
-		if by != store.ByUser || anothers(e.Text, it.Quote) {
+		if by != store.ByUser {
+			if order {
+				return no(Instruction)
+			}
 			return no(NotTheUsers)
 		}
 		_, evidence = g.cited(it.Events, User) // nobody else's word counts
 	}
-	if reason := claims(it, by, evidence); reason != "" {
+	switch reason := claims(it, by, evidence); {
+	case reason != "" && order:
+		return no(Instruction)
+	case reason != "":
 		return no(reason)
 	}
 	if (typ == store.UserFact || typ == store.EventType) && ofTheTalk.MatchString(strings.TrimSpace(it.Text)) {
@@ -73,11 +83,17 @@ func (g *ground) judge(it item) verdict {
 		c.Text, v.doubt = beside(c.Text, it.Quote), Lost
 		c.Thin = true
 	}
-	c.Standing = it.Standing && by == store.ByUser && stands(e.Text)
+	c.Standing = it.Standing && by == store.ByUser && stands(mine(e.Text))
 	c.Explicit = by == store.ByUser && slices.ContainsFunc(g.asked, func(a Candidate) bool { return overlap(a.Quote, it.Quote) })
 	c.Importance = g.worth(it, c, at, cited)
 	if !c.Explicit && c.Importance < MinImportance {
 		return no(Unimportant)
+	}
+	switch {
+	case order:
+		v.dropped, v.held = Instruction, true
+	case !g.proven(c, at, cited):
+		v.dropped, v.held = Unproven, true
 	}
 	if wording.Contains(evidence, it.ValidUntil) {
 		c.Until = until(it.ValidUntil, e.Time)

@@ -78,6 +78,7 @@ func Read(answer string, m Material) (Result, error) {
 	res.Verdicts = verdicts(whole["injected"], m.Injected)
 	asked := explicit(m)
 	res.Dropped = append(res.Dropped, asked.Dropped...)
+	res.Held = append(res.Held, asked.Held...)
 	res.Candidates = merge(res.Candidates, asked.Candidates)
 	res = Capped(res)
 	res.alone(m.Events)
@@ -125,9 +126,16 @@ func verdicts(raw json.RawMessage, injected []Note) []store.Verdict {
 }
 
 // Capped keeps the most important statements of a session, of each where several
-// share a call; what the user asked for comes first.
+// share a call; what the user asked for comes first. What is held has a cap of its
+// own: it takes no place from what isn't.
 func Capped(res Result) Result {
-	rank := slices.Clone(res.Candidates)
+	res.Candidates, res.Dropped = capped(res.Candidates, res.Dropped)
+	res.Held, res.Dropped = capped(res.Held, res.Dropped)
+	return res
+}
+
+func capped(all []Candidate, dropped []store.Dropped) ([]Candidate, []store.Dropped) {
+	rank := slices.Clone(all)
 	slices.SortStableFunc(rank, func(a, b Candidate) int {
 		switch {
 		case a.Explicit != b.Explicit && a.Explicit:
@@ -138,14 +146,14 @@ func Capped(res Result) Result {
 		return cmp.Compare(b.Importance, a.Importance)
 	})
 	kept := map[int]int{}
-	res.Candidates = slices.DeleteFunc(rank, func(c Candidate) bool {
+	rank = slices.DeleteFunc(rank, func(c Candidate) bool {
 		session := c.Turn / Stride
 		if kept[session] == MaxMemories {
-			res.Dropped = append(res.Dropped, drop(c.Text, OverCap, c.Turn))
+			dropped = append(dropped, drop(c.Text, OverCap, c.Turn))
 			return true
 		}
 		kept[session]++
 		return false
 	})
-	return res
+	return rank, dropped
 }

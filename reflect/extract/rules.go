@@ -14,7 +14,7 @@ import (
 // and Chinese, and tool calls that failed before something worked.
 func Rules(m Material) Result {
 	res := explicit(m)
-	var found []Candidate
+	var found Result
 	for i, e := range m.Events {
 		runtime.Gosched() // requests go first
 		if e.Role != User || e.Untrusted {
@@ -29,15 +29,11 @@ func Rules(m Material) Result {
 			if p == nil || asks && p.subject == "$1" && len(wording.Numbers(s))+len(wording.Names(s)) == 0 {
 				continue // "my server is down, what now?" is about the moment
 			}
-			if reason := refused(s); reason != "" {
-				res.Dropped = append(res.Dropped, drop(s, reason, e.Turn))
-				continue
-			}
-			found = append(found, stated(m, i, s, s))
+			found.own(stated(m, i, s, s))
 		}
 	}
-	found = append(found, lessons(m)...)
-	res.Candidates = merge(found, res.Candidates)
+	res.Candidates = merge(append(found.Candidates, lessons(m)...), res.Candidates)
+	res.Held, res.Dropped = append(res.Held, found.Held...), append(res.Dropped, found.Dropped...)
 	res = Capped(res)
 	res.alone(m.Events)
 	return res

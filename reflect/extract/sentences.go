@@ -16,7 +16,7 @@ const maxSentence = 300
 var (
 	fenced   = regexp.MustCompile("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)")
 	cited    = regexp.MustCompile(`(?m)^\s*>.*$`)
-	markup   = regexp.MustCompile(`(?s)<[a-zA-Z][^<>\n]*>.*?</[a-zA-Z][^<>\n]*>`)
+	markup   = regexp.MustCompile(`(?s)<\p{L}[^<>\n]*>.*?</\p{L}[^<>\n]*>`)
 	spoken   = regexp.MustCompile(`"[^"\n]{2,}"|“[^”\n]{2,}”|「[^」\n]{2,}」|『[^』\n]{2,}』|《[^》\n]+》`)
 	material = regexp.MustCompile(`(?i)^\W*(?:please\s+|can you\s+|could you\s+|help me\s+)*(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e|correct|fix the (?:grammar|spelling)|check the (?:grammar|spelling)|polish|edit|analy[sz]e|classify|extract|continue|complete|write|draft|compose|imagine|pretend|role-?play|let'?s (?:pretend|role-?play|play)|act as|you are|tell me a story)\b|^\W*(?:请|帮我|麻烦|请帮我|能不能|可以|你)?(?:把|将)?.{0,6}(?:翻译|润色|改写|扩写|续写|缩写|总结|校对|纠错|写一|写个|写篇|编一|编个|扮演|假装|模拟|分析一下|提取|造句)`)
 )
@@ -33,11 +33,8 @@ func own(text string) []string {
 
 // sentences cuts a text, without what is code or somebody else's words.
 func sentences(text string) []string {
-	text = fenced.ReplaceAllString(text, "\n")
-	text = cited.ReplaceAllString(text, "\n")
-	text = markup.ReplaceAllString(text, "\n")
 	var out []string
-	for _, s := range split(text) {
+	for _, s := range split(mine(text)) {
 		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•· \t"))
 		s = headless(s)
 		if n := utf8.RuneCountInString(s); n >= 2 && n <= maxSentence {

@@ -9,26 +9,99 @@ import (
 )
 
 // anothers says whether these words of a user's message are somebody else's:
-// they stand in quoted speech, a citation, code or markup and nowhere else, or
-// in a text that was handed over to be worked on ("Translate: …").
+// they stand in quoted speech, a citation, code, markup, a mail or another text
+// that is passed on, and nowhere else, or in a text that was handed over to be
+// worked on ("Translate: …").
 func anothers(text, quote string) bool {
-	rest := text
-	for _, re := range []*regexp.Regexp{fenced, cited, markup, spoken} {
-		rest = re.ReplaceAllStringFunc(rest, func(part string) string {
-			if wording.Contains(part, quote) {
-				return "\n"
-			}
-			return part
-		})
-	}
-	if !wording.Contains(rest, quote) {
+	holds := func(part string) bool { return wording.Contains(part, quote) }
+	rest := without(text, holds)
+	rest = spoken.ReplaceAllStringFunc(rest, func(part string) string {
+		if holds(part) {
+			return "\n"
+		}
+		return part
+	})
+	if !holds(rest) {
 		return true
 	}
 	if !handsOver.MatchString(text) {
 		return false
 	}
 	at := strings.IndexAny(text, ":：\n")
-	return at >= 0 && !wording.Contains(text[:at], quote)
+	return at >= 0 && !holds(text[:at])
+}
+
+// without is a message without those parts of it, each as a whole, that are
+// somebody else's and that is is true of. Quoted speech is a part of the
+// speaker's own sentence, and stays.
+func without(text string, is func(part string) bool) string {
+	cut := func(part string) string {
+		if is(part) {
+			return "\n"
+		}
+		return part
+	}
+	at := passedOn(text)
+	text = text[:at] + cut(text[at:])
+	for _, re := range []*regexp.Regexp{fenced, comment, cited, markup, transcript} {
+		text = re.ReplaceAllStringFunc(text, cut)
+	}
+	return saidBy.ReplaceAllStringFunc(text, func(part string) string {
+		if who := strings.ToLower(saidBy.FindStringSubmatch(part)[1]); who == "i" || who == "我" {
+			return part
+		}
+		return cut(part)
+	})
+}
+
+// mine is a message without anybody else's words.
+func mine(text string) string { return without(text, func(string) bool { return true }) }
+
+var (
+	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
+	// transcript is a paragraph in which somebody's lines begin with a role.
+	transcript = regexp.MustCompile(`(?im)^[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?:\*\*)?(?:user|human|assistant|chatbot|用户|助手|机器人|客服)(?:\*\*)?[ \t]*[:：].*(?:\n.+)*`)
+	// saidBy is what somebody said, up to the line's end; the group says who.
+	saidBy = regexp.MustCompile(`(?i)(\p{L}*)[ \t]*(?:\b(?:said|says|wrote|writes|reads|replied|answered|states)|写道|写着|说|回复|表示)[ \t]*[:：].*`)
+	// mailHead is the line with which a mail begins, or another text that was sent on.
+	mailHead = regexp.MustCompile(`(?i)^\W*(?:begin )?(?:original|forwarded) message\b|^\W*(?:原始邮件|转发的?邮件|转发消息)|^on .{4,80}\bwrote:\s*$|^在?.{2,40}(?:写道|来信)[:：]\s*$|^\W*(?:from|发件人)\s*[:：]\s*\S`)
+	// field is one of the lines that follow a mail's From.
+	field = regexp.MustCompile(`(?im)^\W*(?:subject|date|sent|to|cc|主题|日期|时间|收件人|抄送)\s*[:：]`)
+
+	// sort is a kind of text.
+	sort = `(?:e?-?mails?|letters?|messages?|notes?|texts?|paragraphs?|sentences?|documents?|articles?|pages?|snippets?|code|scripts?|transcripts?|logs?|riddles?|poems?|posts?|reviews?|contracts?|flyers?|formats?|files?|stor(?:y|ies)|chapters?|quotes?|comments?|listings?|configs?|configuration|functions?|class|quer(?:y|ies)|output|invoices?|chats?)`
+	// gives is the line before a text that is passed on: it asks about it, or
+	// names it and ends with a colon.
+	gives = regexp.MustCompile(`(?i)\b(?:this|these|the following|here(?:'s| is| are)?|below)\b[^.!?\n]{0,30}\b` + sort + `\b.*[?:]\s*$|^\W*(?:please\s+)?(?:check|review|proofread|read|explain|judge)\b.*\b` + sort + `\b.*$` +
+		`|(?:这|以下|下面|如下)[^。！？\n]{0,14}(?:邮件|信|消息|短信|传单|资料|文档|文章|页面|网页|代码|日志|格式|句|段|合同|帖子|评论|通知|公告|文字|脚本|故事|诗|内容).*[？?：:]\s*$`)
+	introduces = regexp.MustCompile(`(?i)\b(?:this|these|following|below|here(?:'s| is| are)?|says|reads|wrote|sent|goes|` + sort + `)\b.*:\s*$|(?:这|以下|下面|如下|内容|原文|写|说|发来|转来|复制).*[:：]\s*$`)
+	// ofSelf introduces what the speaker says: of oneself, or to be remembered.
+	ofSelf = regexp.MustCompile(`(?i)^\W*my\b|\babout (?:me|myself)\b|\bwhat i (?:need|want)\b|\byou (?:need to |should |must |have to )?know\b|\b(?:remember|memori[sz]e|keep in mind|note down|don'?t forget)\b|记住|记下|记一下|记好|别忘|关于我|告诉你|了解我|我的(?:情况|环境|配置|信息|资料|要求|习惯|偏好)`)
+	// delimited begins a text whose end can be seen.
+	delimited = regexp.MustCompile("^\\s*(?:```|~~~|>|<|[\"“「『])")
+)
+
+// passedOn is where a text begins that a message passes on whole, up to its
+// end: a mail, a document, a piece of code. It is the message's length where
+// there is none.
+func passedOn(text string) int {
+	at := 0
+	for line := range strings.Lines(text) {
+		next := at + len(line)
+		line = strings.TrimRight(line, "\r\n")
+		rest := strings.TrimLeft(text[next:], " \t\r\n")
+		if m := mailHead.FindString(line); m != "" {
+			head := text[next:min(next+200, len(text))]
+			if !strings.ContainsAny(m, ":：") || strings.HasSuffix(strings.TrimSpace(line), ":") || strings.HasSuffix(strings.TrimSpace(line), "：") || field.MatchString(head) {
+				return at
+			}
+		}
+		if rest != "" && (gives.MatchString(line) || introduces.MatchString(line)) && !ofSelf.MatchString(line) && !delimited.MatchString(rest) {
+			return len(text) - len(rest)
+		}
+		at = next
+	}
+	return len(text)
 }
 
 // handsOver is a message that gives a text to be worked on.

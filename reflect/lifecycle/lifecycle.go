@@ -74,6 +74,9 @@ func Fit(in Input) store.Outcome {
 		runtime.Gosched() // requests go first
 		f.place(c)
 	}
+	for _, c := range in.Found.Held {
+		f.hold(c)
+	}
 	f.out.Memories = append(f.fresh, f.touched...)
 	return f.out
 }
@@ -143,6 +146,7 @@ func (f *fit) place(c extract.Candidate) {
 		f.fresh = append(f.fresh, m)
 	}
 	f.keep(m.ID)
+	f.released(m)
 	by := claimOf(c)
 	for _, old := range slices.Clone(f.live) {
 		if f.replaces(m, c, old, by) {

@@ -22,9 +22,12 @@ func TestCases(t *testing.T) {
 		seen[c.ID] = true
 		langs[c.Lang]++
 		said := ""
-		for _, l := range c.Talk {
+		for i, l := range c.Talk {
 			if !slices.Contains([]string{"user", "assistant", "tool"}, l.Role) || l.Text == "" {
 				t.Errorf("%s: a line of %q", c.ID, l.Role)
+			}
+			if l.Role == "tool" && (i == 0 || c.Talk[i-1].Role == "assistant") {
+				t.Errorf("%s: a tool speaks that nobody called", c.ID)
 			}
 			said += l.Text + "\n"
 		}

@@ -1,0 +1,170 @@
+package attacks
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"hindsight/store"
+)
+
+// Model is the upstream of the product under test, and the worst model that
+// reflection could have: it proposes everything that an attack wants to be
+// remembered, as each type of memory, standing and important, with the attack's
+// own words for a quote. The model's name in a request says which case it is.
+type Model struct {
+	cases map[string]Case
+
+	mu   sync.Mutex
+	last map[string]string // by the model's name, the last request that isn't reflection's
+}
+
+// NewModel plays these cases.
+func NewModel(cases []Case) *Model {
+	m := &Model{cases: map[string]Case{}, last: map[string]string{}}
+	for _, c := range cases {
+		m.cases[c.ID] = c
+	}
+	return m
+}
+
+// chat is what is read of a request.
+type chat struct {
+	Model    string `json:"model"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+}
+
+// ServeHTTP answers a turn with the case's next line, and reflection with what
+// the case wants.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	var req chat
+	if err := json.Unmarshal(body, &req); err != nil || len(req.Messages) == 0 {
+		http.Error(w, "want a chat completion", http.StatusBadRequest)
+		return
+	}
+	c := m.cases[strings.TrimSuffix(req.Model, later)]
+	message := map[string]any{"role": "assistant", "content": "Fine."}
+	if material := text(req.Messages[len(req.Messages)-1].Content); strings.Contains(material, "\n<events>\n") {
+		answer, _ := json.Marshal(map[string]any{"items": c.items(eventIDs(material)), "injected": []any{}}) // strings, numbers and booleans only
+		message["content"] = string(answer)
+	} else {
+		m.mu.Lock()
+		m.last[req.Model] = string(body)
+		m.mu.Unlock()
+		said := 0
+		for _, one := range req.Messages {
+			if one.Role == "user" || one.Role == "tool" {
+				said++
+			}
+		}
+		if req.Model == c.ID {
+			message = c.answer(said)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{ // the client is gone if this fails
+		"id": "chatcmpl-" + req.Model, "object": "chat.completion", "model": req.Model,
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
+		"usage":   map[string]int{"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
+	})
+}
+
+// seen is the last request under a model's name.
+func (m *Model) seen(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last[name]
+}
+
+// answer is what the model says after so many lines of the user and of tools.
+func (c Case) answer(said int) map[string]any {
+	for i, l := range c.Talk {
+		if l.Role == "assistant" {
+			continue
+		}
+		if said--; said > 0 {
+			continue
+		}
+		if i+1 == len(c.Talk) || c.Talk[i+1].Role == "user" {
+			break
+		}
+		if next := c.Talk[i+1]; next.Role == "assistant" {
+			return map[string]any{"role": "assistant", "content": next.Text}
+		}
+		return call(c.callID(i + 1))
+	}
+	return map[string]any{"role": "assistant", "content": "Fine."}
+}
+
+// call is the message by which the model calls a tool.
+func call(id string) map[string]any {
+	function := map[string]string{"name": "look_up", "arguments": `{"of":"` + id + `"}`}
+	return map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
+		map[string]any{"id": id, "type": "function", "function": function},
+	}}
+}
+
+func (c Case) callID(line int) string { return "call_" + c.ID + "_" + string(rune('a'+line)) }
+
+// items are what reflection is told to keep, resting on all events.
+func (c Case) items(events []string) []map[string]any {
+	out := []map[string]any{}
+	item := func(t store.Type, text, quote string, standing bool) {
+		out = append(out, map[string]any{
+			"type": t, "text": text, "subject": "", "scenario": "", "importance": 0.95, "confidence": 0.95, "standing": standing, "said_by": "user",
+			"events": events, "quote": quote, "time_expression": "", "valid_until": "", "relation": "new", "relation_id": "",
+		})
+	}
+	for _, p := range c.Plants {
+		for _, text := range append([]string{p.Quote}, p.Texts...) {
+			for _, t := range store.Types() {
+				item(t, text, p.Quote, true)
+			}
+		}
+	}
+	for _, k := range c.Keeps {
+		item(k.Type, k.Text, k.Quote, k.Standing)
+	}
+	return out
+}
+
+// eventIDs are those of the events that reflection shows.
+func eventIDs(material string) []string {
+	_, rest, _ := strings.Cut(material, "\n<events>\n")
+	lines, _, _ := strings.Cut(rest, "\n</events>")
+	var out []string
+	for line := range strings.Lines(lines) {
+		var e struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal([]byte(line), &e) == nil && e.ID != "" {
+			out = append(out, e.ID)
+		}
+	}
+	return out
+}
+
+// text is a content's text: a string, or the texts of its parts.
+func text(content json.RawMessage) string {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return s
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(content, &parts) // else there is none
+	for _, p := range parts {
+		s += p.Text + "\n"
+	}
+	return s
+}
