@@ -97,6 +97,7 @@ func TestChart(t *testing.T) {
 				t.Fatal(err)
 			}
 			hang(t, objects)
+			promised(t, objects)
 			if n := runs(t, objects); n != c.ours {
 				t.Errorf("%d containers are Hindsight, want %d", n, c.ours)
 			}
@@ -185,6 +186,7 @@ func application(t *testing.T, values string) *apps.Deployment {
 		t.Fatal(err)
 	}
 	hang(t, objects)
+	promised(t, objects)
 	if n := runs(t, objects); n != 1 {
 		t.Errorf("%d containers are Hindsight", n)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -173,6 +174,17 @@ func TestComposeServices(t *testing.T) {
 		if v := s.Environment["HINDSIGHT_LISTEN"]; v == nil || *v != "0.0.0.0:8080" {
 			t.Errorf("%s listens on %v", name, v)
 		}
+		mounts := map[string]string{}
+		for _, v := range s.Volumes {
+			rel, _ := filepath.Rel(p.WorkingDir, v.Source) // checked above
+			mounts[v.Target] = fmt.Sprintf("%s %t", rel, v.ReadOnly)
+		}
+		if want := map[string]string{"/data": "data/hindsight false", "/keys": "data/keys true", "/config": "config true"}; !maps.Equal(mounts, want) {
+			t.Errorf("%s mounts %v", name, mounts)
+		}
+	}
+	if n := p.Networks["hindsight"]; len(p.Networks) != 1 || bool(n.External) || len(p.Services["weaviate"].Ports) != 0 {
+		t.Errorf("networks %v; Weaviate publishes %v", p.Networks, p.Services["weaviate"].Ports)
 	}
 	if v := p.Services["hindsight"].Environment; *v["VECTOR_DB_URL"] != "http://weaviate:8080" || *v["MEMORY_COLLECTION"] != "AgentMemory" {
 		t.Errorf("the store: %s %s", *v["VECTOR_DB_URL"], *v["MEMORY_COLLECTION"])

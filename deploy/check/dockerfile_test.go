@@ -238,8 +238,16 @@ func (h *hand) holds() {
 	if h.user != "65532:65532" || !slices.Equal(h.volumes, []string{"/data"}) || !slices.Equal(h.ports, []string{"8080"}) {
 		t.Errorf("user %s, volumes %v, ports %v", h.user, h.volumes, h.ports)
 	}
-	if h.labels["org.opencontainers.image.version"] != "v9.8.7" || h.labels["org.opencontainers.image.title"] == "" {
+	for _, label := range []string{"title", "description", "version", "licenses"} {
+		if h.labels["org.opencontainers.image."+label] == "" {
+			t.Errorf("no label %s: %v", label, h.labels)
+		}
+	}
+	if h.labels["org.opencontainers.image.version"] != "v9.8.7" {
 		t.Errorf("labels: %v", h.labels)
+	}
+	if want := []string{"HINDSIGHT_LISTEN=0.0.0.0:8080", "HINDSIGHT_DATA_DIR=/data", "HINDSIGHT_LOG_FORMAT=json"}; !slices.Equal(h.env, want) || !slices.Equal(h.health, []string{"/hindsight", "health"}) {
+		t.Errorf("environment %v, health check %v", h.env, h.health)
 	}
 	f, err := elf.Open(h.image + "/hindsight")
 	h.check(err)

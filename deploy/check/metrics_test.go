@@ -244,11 +244,36 @@ func TestAlertsAndDashboardNameWhatIsExported(t *testing.T) {
 	t.Logf("%d metrics are named; exported and shown nowhere: %v", len(named), unseen)
 }
 
-// TestPrometheusFindsTheRules holds the file of the compose profile together.
-func TestPrometheusFindsTheRules(t *testing.T) {
-	for _, want := range []string{"- rules/*.yml", "hindsight:9464"} {
-		if !strings.Contains(string(read(t, "deploy/prometheus/prometheus.yml")), want) {
-			t.Errorf("no %s", want)
+// TestMonitoringFindsItsFiles holds the files of the compose profile together:
+// each is where the other one looks for it.
+func TestMonitoringFindsItsFiles(t *testing.T) {
+	p := mustCompose(t, "monitoring")
+	target := func(service, source string) string {
+		t.Helper()
+		for _, v := range p.Services[service].Volumes {
+			if rel, err := filepath.Rel(p.WorkingDir, v.Source); err == nil && rel == source {
+				return v.Target
+			}
+		}
+		t.Errorf("%s doesn't mount %s", service, source)
+		return "none"
+	}
+	mounted, dashboards := target("prometheus", "deploy/prometheus"), target("grafana", "deploy/grafana/dashboards")
+	if target("grafana", "deploy/grafana/provisioning") != "/etc/grafana/provisioning" {
+		t.Error("Grafana looks for its sources and dashboards elsewhere")
+	}
+	if c := p.Services["prometheus"].Command; !slices.Contains(c, "--config.file="+mounted+"/prometheus.yml") {
+		t.Errorf("Prometheus reads %v", c)
+	}
+	for file, wants := range map[string][]string{
+		"deploy/prometheus/prometheus.yml":                       {"- rules/*.yml", "hindsight:9464"},
+		"deploy/grafana/provisioning/dashboards/hindsight.yml":   {"path: " + dashboards},
+		"deploy/grafana/provisioning/datasources/prometheus.yml": {"url: http://prometheus:9090"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(string(read(t, file)), want) {
+				t.Errorf("%s has no %s", file, want)
+			}
 		}
 	}
 }

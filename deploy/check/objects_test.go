@@ -302,6 +302,7 @@ func TestManifests(t *testing.T) {
 		t.Errorf("%d containers are Hindsight", n)
 	}
 	closed(t, all)
+	promised(t, all)
 	known := settings(t)
 	for _, o := range all {
 		if c, ok := o.(*core.ConfigMap); ok {
