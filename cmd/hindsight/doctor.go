@@ -73,7 +73,7 @@ func examine(ctx context.Context, s settings, a *app) []check {
 	}
 	out := []check{{"configuration", checkOK, "no problem", ""}}
 	out = append(out, checkUpstream(ctx, cfg)...)
-	out = append(out, checkReflection(ctx, cfg), checkEmbedder(ctx, cfg), checkIdentity(cfg), checkUser(cfg), checkDirectory(ctx, cfg.Store.Dir), checkZone(cfg), checkFiles(openFiles()))
+	out = append(out, checkReflection(ctx, cfg), checkEmbedder(ctx, cfg), checkIdentity(cfg), checkUser(cfg), checkDirectory(ctx, cfg), checkZone(cfg), checkFiles(openFiles()))
 	if cfg.Store.Shared != nil {
 		out = append(out, checkWeaviate(ctx, cfg.Store.Shared)...)
 	}

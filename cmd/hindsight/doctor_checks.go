@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"hindsight/store"
+	"hindsight/store/badgerdb"
 )
 
 const (
@@ -117,8 +120,8 @@ func checkUser(cfg Config) check {
 }
 
 // checkDirectory looks at the data directory; it leaves nothing behind there.
-func checkDirectory(ctx context.Context, dir string) check {
-	name := "data"
+func checkDirectory(ctx context.Context, cfg Config) check {
+	name, dir := "data", cfg.Store.Dir
 	st, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		parent := filepath.Dir(dir)
@@ -151,13 +154,46 @@ func checkDirectory(ctx context.Context, dir string) check {
 	if c, err := ownerClient(ctx, dir); err == nil {
 		_ = c.close() // nothing was asked of it
 		found += ", held by a running Hindsight"
-	} else {
+	} else if err := badgerdb.Examine(directoryOf(cfg)); err == nil {
 		found += ", held by nobody"
+	} else if what, next, held := reasonOf(err); held {
+		return check{name, checkWarn, what, next}
+	} else {
+		return check{name, checkFail, what, next}
+	}
+	if lost, path := lastLost(dir); lost != "" {
+		return check{name, checkWarn, fmt.Sprintf("%s; damage was found: %s", found, lost), "Restore a backup (hindsight restore) where something is missing, then remove " + path + "."}
 	}
 	if st.Mode().Perm()&0o077 != 0 {
 		return check{name, checkWarn, fmt.Sprintf("%s, mode %04o: others can look into it", found, st.Mode().Perm()), "chmod 700 " + dir}
 	}
 	return check{name, checkOK, found, ""}
+}
+
+// reasonOf cuts what a store says of itself, "what is wrong: what to do", in two.
+func reasonOf(err error) (what, next string, held bool) {
+	what = err.Error()
+	var off *store.Off
+	if errors.As(err, &off) {
+		what, held = off.Reason, off.Held
+	}
+	if i := strings.LastIndex(what, ": "); i >= 0 {
+		what, next = what[:i], what[i+2:]
+		next = strings.ToUpper(next[:1]) + next[1:] + "."
+	}
+	return what, next, held
+}
+
+// lastLost is the last that an opening of the directory found to be lost, and the
+// file that says so.
+func lastLost(dir string) (what, path string) {
+	path = filepath.Join(dir, badgerdb.DamageName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", path
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return lines[len(lines)-1], path
 }
 
 // writable says whether this user can make a file in dir.

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+
+	"hindsight/store/badgerdb"
 )
 
 // exportCmd is `hindsight export`.
@@ -80,7 +82,8 @@ func copyLines(w io.Writer, r io.Reader, shown *bar) (int, error) {
 	}
 }
 
-// writeWhole writes a file by rename: it is there whole or not at all.
+// writeWhole writes a file by rename: it is there whole or not at all, and on the
+// disk when this returns.
 func writeWhole(path string, fill func(io.Writer) (int, error)) (n int, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
 	if err != nil {
@@ -91,11 +94,17 @@ func writeWhole(path string, fill func(io.Writer) (int, error)) (n int, err erro
 	if n, err = fill(w); err == nil {
 		err = w.Flush()
 	}
+	if err == nil {
+		err = f.Sync()
+	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = badgerdb.SyncDir(filepath.Dir(path))
 	}
 	return n, err
 }

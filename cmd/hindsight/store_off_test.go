@@ -86,10 +86,10 @@ func TestUnusableDirectory(t *testing.T) {
 		}, "HINDSIGHT_DATA_DIR"},
 		"garbage in place of the manifest": {func(t *testing.T, _ *world, dir string) {
 			put(t, dir, "MANIFEST", strings.Repeat("garbage", 100))
-		}, "move it away"},
+		}, "move the directory away"},
 		"an empty manifest": {func(t *testing.T, _ *world, dir string) {
 			put(t, dir, "MANIFEST", "")
-		}, "move it away"},
+		}, "move the directory away"},
 		"another identity key": {func(t *testing.T, w *world, _ string) {
 			dir := t.TempDir()
 			w.env["HINDSIGHT_IDENTITY_KEY_FILE"] = filepath.Join(dir, "key")

@@ -41,8 +41,14 @@ func (s *Store) openKeys(db *badger.DB, rec *formatRecord, fresh bool) (*keyring
 		}
 	}
 	begins := rec.Encryption == ""
-	ring, err := openRing(s.cfg.Dir, key, old, begins)
+	if begins && s.examining {
+		return nil, nil
+	}
 	path := filepath.Join(s.cfg.Dir, ScopeKeysName)
+	if head, err := readHead(path); s.examining && old != nil && err == nil && head == keyPrint(old) {
+		key, old = old, nil // rotating is for those who stay
+	}
+	ring, err := openRing(s.cfg.Dir, key, old, begins)
 	switch {
 	case errors.Is(err, errOtherRing):
 		return nil, off("the encryption key %s isn't the one that %s was written with: put the right one back, or name that one as HINDSIGHT_ENCRYPTION_OLD_KEY_FILE to rotate", s.cfg.EncryptionKeyFile, s.cfg.Dir)

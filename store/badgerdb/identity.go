@@ -66,10 +66,11 @@ func makeKey(path string) (k store.IdentityKey, err error) {
 	if err := os.Link(f.Name(), path); err != nil {
 		return k, fmt.Errorf("place identity key: %w", err)
 	}
-	return k, syncDir(filepath.Dir(path))
+	return k, SyncDir(filepath.Dir(path))
 }
 
-func syncDir(dir string) error {
+// SyncDir brings a directory's entries to the disk, after a rename.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("sync directory: %w", err)

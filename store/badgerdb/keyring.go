@@ -39,6 +39,7 @@ var (
 	errKeyLength    = errors.New("holds neither 16 nor 24 nor 32 bytes")
 	errKeyDestroyed = errors.New("its key was destroyed when the scope was erased")
 	errOtherRing    = errors.New("written under another encryption key")
+	errKeyUnread    = errors.New("read a scope's key")
 )
 
 // EncryptionKey reads a key file: 16, 24 or 32 bytes as they are, or with a
@@ -272,14 +273,14 @@ func (k *keyring) read(at place, slot int64) (cipher.AEAD, error) {
 	defer k.mu.Unlock()
 	b := make([]byte, wrappedLen)
 	if _, err := k.file.ReadAt(b, slot*slotLen); err != nil {
-		return nil, fmt.Errorf("read a scope's key: %w", err)
+		return nil, fmt.Errorf("%w: %w", errKeyUnread, err)
 	}
 	if destroyed(b) {
 		return nil, errKeyDestroyed
 	}
 	plain, err := k.wrap.Open(nil, nil, b, slotData(slot))
 	if err != nil {
-		return nil, fmt.Errorf("read a scope's key: %w", err)
+		return nil, fmt.Errorf("%w: %w", errKeyUnread, err)
 	}
 	key, err := aead(plain)
 	if err != nil {
@@ -293,7 +294,7 @@ func (k *keyring) read(at place, slot int64) (cipher.AEAD, error) {
 func (k *keyring) isDestroyed(slot int64) (bool, error) {
 	b := make([]byte, wrappedLen)
 	if _, err := k.file.ReadAt(b, slot*slotLen); err != nil {
-		return false, fmt.Errorf("read a scope's key: %w", err)
+		return false, fmt.Errorf("%w: %w", errKeyUnread, err)
 	}
 	return destroyed(b), nil
 }
@@ -332,5 +333,5 @@ func replaceFile(path string, b []byte) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return SyncDir(filepath.Dir(path))
 }

@@ -17,6 +17,7 @@ type metrics struct {
 	lag        prometheus.Gauge
 	commit     prometheus.Histogram
 	free       prometheus.Gauge
+	lost       prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
@@ -31,6 +32,8 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 			Name: "hindsight_journal_commit_seconds", Help: "Length of a group commit.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 12)}),
 		free: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "hindsight_store_free_bytes", Help: "Free space under the data directory."}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hindsight_store_lost_total", Help: "Times that an opening of the directory found committed data to be lost by damage."}),
 	}
 	// From the start, so that the first drop is an increase too.
 	for _, kind := range []string{itemBegin, itemFinish, itemLedger, itemWhy} {
@@ -41,7 +44,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	all := []prometheus.Collector{m.journalled, m.dropped, m.lag, m.commit, m.free,
+	all := []prometheus.Collector{m.journalled, m.dropped, m.lag, m.commit, m.free, m.lost,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hindsight_journal_queue_bytes", Help: "What waits to be written."},
 			func() float64 { return float64(s.journal.waiting()) }),

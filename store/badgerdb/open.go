@@ -33,7 +33,7 @@ type formatRecord struct {
 func (s *Store) openDir() (_ *handle, err error) {
 	defer func() {
 		if p := recover(); p != nil { // Badger panics on some damage
-			err = off("the data in %s is damaged (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(p))
+			err = off("the data in %s is damaged (%s): %s", s.cfg.Dir, oneLine(p), mendDamage)
 		}
 		var o *store.Off
 		if err != nil && !errors.As(err, &o) {
@@ -45,6 +45,9 @@ func (s *Store) openDir() (_ *handle, err error) {
 	}
 	if free, low := s.free(); low {
 		return nil, off("only %s are free under %s and %s are needed: make room", size(free), s.cfg.Dir, size(s.cfg.Watermark))
+	}
+	if err := s.inspect(); err != nil {
+		return nil, err
 	}
 	db, err := badger.Open(badgerOptions(s.cfg.Dir, s))
 	if err != nil {
@@ -88,9 +91,26 @@ func badgerOptions(dir string, s *Store) badger.Options {
 // prepareDir makes the directory, or checks that it is one of ours or empty.
 func (s *Store) prepareDir() error {
 	dir := s.cfg.Dir
+	if s.examining {
+		return s.checkOurs()
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return off("the data directory can't be made (%v): set HINDSIGHT_DATA_DIR to one that this user may write", err)
 	}
+	if err := s.checkOurs(); err != nil {
+		return err
+	}
+	if fi, err := os.Stat(dir); err == nil && fi.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			s.log.Warn("data directory is open to others", "err", err)
+		}
+	}
+	return nil
+}
+
+// checkOurs refuses a directory with files that aren't ours.
+func (s *Store) checkOurs() error {
+	dir := s.cfg.Dir
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return off("the data directory can't be read (%v): set HINDSIGHT_DATA_DIR to one that this user may write", err)
@@ -100,14 +120,14 @@ func (s *Store) prepareDir() error {
 		ours = ours || e.Name() == badger.ManifestFilename
 	}
 	for _, e := range list {
-		if !ours && !mayLieBeside(e.Name()) {
-			return off("%s holds files that aren't Hindsight's (%s): set HINDSIGHT_DATA_DIR to an empty directory", dir, e.Name())
+		if ours || mayLieBeside(e.Name()) {
+			continue
 		}
-	}
-	if fi, err := os.Stat(dir); err == nil && fi.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(dir, 0o700); err != nil {
-			s.log.Warn("data directory is open to others", "err", err)
+		switch filepath.Ext(e.Name()) {
+		case ".sst", ".mem", ".vlog":
+			return off("%s holds data (%s) and its MANIFEST is missing: %s", dir, e.Name(), mendDamage)
 		}
+		return off("%s holds files that aren't Hindsight's (%s): set HINDSIGHT_DATA_DIR to an empty directory", dir, e.Name())
 	}
 	return nil
 }
@@ -152,6 +172,9 @@ func (s *Store) vouch(db *badger.DB) (key store.IdentityKey, rec formatRecord, f
 	case !fresh && rec.Format < format:
 		return key, rec, fresh, off("%s is of format %d and this program reads %d: run hindsight migrate", s.cfg.Dir, rec.Format, format)
 	}
+	if fresh && s.examining {
+		return key, rec, fresh, nil
+	}
 	if key, err = s.keyFor(fresh); err != nil {
 		return key, rec, fresh, err
 	}
@@ -183,7 +206,16 @@ func (s *Store) explain(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return off("%s isn't writable (%s): give it to this user", s.cfg.Dir, oneLine(err))
 	}
-	return off("%s isn't a readable store (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err))
+	return off("%s isn't a readable store (%s): %s", s.cfg.Dir, oneLine(err), mendDamage)
+}
+
+// unreadable is the reason where a directory opens and what it holds can't be read.
+func (s *Store) unreadable(err error) error {
+	next := mendDamage
+	if errors.Is(err, errKeyUnread) {
+		next = fmt.Sprintf("put the newest copy of %s back", filepath.Join(s.cfg.Dir, ScopeKeysName))
+	}
+	return off("the data in %s can't be read (%s): %s", s.cfg.Dir, oneLine(err), next)
 }
 
 func oneLine(v any) string {

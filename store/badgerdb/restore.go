@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -134,6 +135,9 @@ func Restore(ctx context.Context, dir string, files []string) (head BackupHead, 
 		return head, end, errors.New("restore: no backup is named")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return head, end, fmt.Errorf("restore: %w", err)
+	}
+	if err := SyncDir(filepath.Dir(dir)); err != nil {
 		return head, end, fmt.Errorf("restore: %w", err)
 	}
 	db, err := badger.Open(badgerOptions(dir, &Store{log: slog.New(slog.DiscardHandler)}).WithSyncWrites(false))

@@ -95,7 +95,7 @@ func (s *Store) open() error {
 		return err
 	}
 	if err := s.revive(h); err != nil {
-		return errors.Join(off("the data in %s can't be read (%s): restore a backup or move it away to begin anew", s.cfg.Dir, oneLine(err)), h.close())
+		return errors.Join(s.unreadable(err), h.close())
 	}
 	s.feed.reset()
 	s.vectors.reset()

@@ -89,6 +89,11 @@ type Store struct {
 	h     *handle       // nil while closed
 	write sync.Mutex    // held by whoever changes the directory
 	reads chan struct{} // a token for each read of within
+	// checked are the tables that were read and found good, by file; whoever opens
+	// the directory has it to himself.
+	checked map[string]checkedTable
+	// examining: the directory is looked at and left as it is, see [Examine].
+	examining bool
 	// aborted are the exchanges that an opening has ended: whoever brings their
 	// real end may be alive, in this process. The write lock guards it.
 	aborted map[string]struct{}
@@ -145,6 +150,7 @@ func New(cfg Config) (*Store, error) {
 		mem:          newState(),
 		aborted:      map[string]struct{}{},
 		readyDropped: map[place]uint64{},
+		checked:      map[string]checkedTable{},
 		turned:       make(chan struct{}),
 		reads:        make(chan struct{}, readsAtOnce),
 	}
