@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +63,10 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 	defer stop()
 	b.shown = a.long("reflection", 0)
 	defer b.shown.end()
+	b.shown.doing("what is to be known")
+	if err := c.teach(ctx, b, model); err != nil {
+		return err
+	}
 	sides := []*reflectBench{{Name: "no session ends", idle: "24h"}, {Name: "reflection at full load", idle: "1s"}}
 	for round := range c.Rounds {
 		for i := range sides {
@@ -102,20 +106,54 @@ func (c *benchReflectCmd) markdown(sides []*reflectBench) string {
 		bench.Machine(), c.Rounds, c.For, c.Rate, c.Conns, t.RenderMarkdown())
 }
 
-func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *reflectBench, model string) error {
-	dir, err := os.MkdirTemp(b.dir, "data")
-	if err != nil {
-		return fmt.Errorf("make a directory for the benchmark: %w", err)
-	}
-	p, err := b.serveOn(ctx, dir, "--session-idle", side.idle, "--reflect-model", fakellm.Model,
-		"--reflect-api-base", model, "--reflect-budget-least", "1000000000")
+// teach leaves in the benchmark's directory what its requests say, so that recall
+// has the same to look through on either side.
+func (c *benchReflectCmd) teach(ctx context.Context, b *benchStack, model string) error {
+	p, err := b.serveOn(ctx, filepath.Join(b.dir, "filled"), reflectArgs("1s", model)...)
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	target := bench.Target{Name: side.Name, URL: p.url + benchChat, PID: p.pid(), Header: http.Header{
+	var numbers atomic.Int64
+	if _, err := bench.Drive(ctx, taught("teaching", p), bench.Load{Script: bench.Taught, Conns: 1, For: 200 * time.Millisecond}, &numbers); err != nil {
+		return err
+	}
+	if err := wait(ctx, 1500*time.Millisecond); err != nil { // they have all been idle for a second
+		return err
+	}
+	return until(ctx, "the sessions aren't reflected", func() bool {
+		calls, _, err := p.metrics(ctx, "hindsight_reflect_calls_total")
+		if err != nil || calls == 0 {
+			return false
+		}
+		queued, _, err := p.metrics(ctx, `hindsight_reflection_jobs{state="queued"}`)
+		if err != nil {
+			return false
+		}
+		running, _, err := p.metrics(ctx, `hindsight_reflection_jobs{state="running"}`)
+		return err == nil && queued+running == 0
+	})
+}
+
+// reflectArgs are the arguments of a server that reflects with a model.
+func reflectArgs(idle, model string) []string {
+	return []string{"--session-idle", idle, "--reflect-model", fakellm.Model, "--reflect-api-base", model, "--reflect-budget-least", "1000000000"}
+}
+
+// taught is a server as the target of what one user says.
+func taught(name string, p *benchProcess) bench.Target {
+	return bench.Target{Name: name, URL: p.url + benchChat, PID: p.pid(), Header: http.Header{
 		"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"},
 	}}
+}
+
+func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *reflectBench, model string) error {
+	p, err := b.serve(ctx, reflectArgs(side.idle, model)...)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	target := taught(side.Name, p)
 	var numbers atomic.Int64
 	// Sessions enough that reflection doesn't come to their end; they go idle
 	// while the last of them are still being made.
