@@ -35,6 +35,10 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 	}
 	x.s.metrics.request(x.route != nil, resp.StatusCode)
 
+	small := a.left >= 0 && !stream
+	if !small {
+		a.rec.lasts()
+	}
 	switch {
 	case a.left == 0 && x.method != http.MethodHead:
 		a.end(nil)
@@ -47,7 +51,7 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 		c.Response.SetBodyStream(a, int(resp.ContentLength))
 	case x.old && a.left < 0:
 		s.answerOld(c, x, a)
-	case a.left > 0 && !stream:
+	case small:
 		// A small answer comes with its headers: one read, one write.
 		a.readFirst()
 		if a.done && a.err == nil {
@@ -57,6 +61,7 @@ func (s *Server) respond(c *fasthttp.RequestCtx, x *exchange, resp *http.Respons
 			c.Response.SetBodyRaw(body)
 			return
 		}
+		a.rec.lasts()
 		c.Response.ImmediateHeaderFlush = true
 		c.Response.SetBodyStream(a, int(resp.ContentLength))
 	case a.left < 0:

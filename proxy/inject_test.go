@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,8 +38,53 @@ func TestInjected(t *testing.T) {
 		t.Errorf("committed %d plans, begun with %v", len(r.committed), r.begun)
 	}
 	eventually(t, "recorded", func() bool {
-		return strings.Join(r.happened(), ",") == "begin,record begin,ended,finish,record finish,recorded"
+		return strings.Join(r.happened(), ",") == "begin,ended,finish,record finish,recorded"
 	})
+}
+
+// The journal hears of a beginning where the end doesn't come with it.
+func TestBeginsInTheJournal(t *testing.T) {
+	whole := `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`
+	for name, c := range map[string]struct {
+		step   bool // the answer's second half waits until the journal knows of it
+		stream bool
+	}{"whole": {}, "in two": {step: true}, "stream": {step: true, stream: true}} {
+		t.Run(name, func(t *testing.T) {
+			known := make(chan struct{})
+			r := start(t, func(w http.ResponseWriter, _ *http.Request) {
+				said := whole
+				if c.stream {
+					said = events
+					w.Header().Set("Content-Type", "text/event-stream")
+				} else {
+					w.Header().Set("Content-Length", strconv.Itoa(len(said)))
+				}
+				_, _ = io.WriteString(w, said[:20])
+				if c.step {
+					w.(http.Flusher).Flush()
+					<-known
+				}
+				_, _ = io.WriteString(w, said[20:])
+			})
+			begins := func() int { return strings.Count(strings.Join(r.happened(), ","), "record begin") }
+			if c.step {
+				go func() {
+					defer close(known)
+					for range 1000 {
+						if begins() > 0 {
+							return
+						}
+						time.Sleep(5 * time.Millisecond)
+					}
+				}()
+			}
+			r.post(hello)
+			r.end()
+			if got, want := begins(), map[bool]int{true: 1}[c.step]; got != want {
+				t.Errorf("the journal heard of %d beginnings, want %d: %v", got, want, r.happened())
+			}
+		})
+	}
 }
 
 func TestNothingPlanned(t *testing.T) {

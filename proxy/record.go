@@ -24,11 +24,12 @@ const tailBytes = 2 << 10
 // to the goroutine that serves the exchange until over hands it on.
 type record struct {
 	x      *exchange
-	code   int    // HTTP status, 0 without an answer
-	coding string // of the answer's bytes
-	stream bool   // an event stream
-	keep   bool   // the answer may be wanted
-	begun  bool   // the journal knows of the exchange
+	code   int             // HTTP status, 0 without an answer
+	coding string          // of the answer's bytes
+	stream bool            // an event stream
+	keep   bool            // the answer may be wanted
+	begun  bool            // the tracker knows of the answer
+	first  *store.Exchange // the exchange so far, until the journal has it
 
 	buf    []byte
 	expect int  // bytes, by the answer's headers; -1 unknown
@@ -65,14 +66,20 @@ func (x *exchange) unrecorded(end store.ExchangeStatus) {
 
 func (r *record) good() bool { return r.code/100 == 2 }
 
-// begin tells the journal that an answer has begun.
+// begin tells the tracker that an answer has begun.
 func (r *record) begin(t *session.Turn) {
 	r.begun = true
-	r.x.s.safely("begin", func() {
-		if ex := r.x.s.mem.Tracker.Begin(t, r.x.walk.used); ex != nil && r.x.s.mem.Recorder != nil {
-			r.x.s.mem.Recorder.Begin(ex)
-		}
-	})
+	r.x.s.safely("begin", func() { r.first = r.x.s.mem.Tracker.Begin(t, r.x.walk.used) })
+}
+
+// lasts tells the journal of an answer that doesn't come whole with its headers:
+// what was asked outlives us then. The others' end is all that it needs.
+func (r *record) lasts() {
+	if r == nil || r.first == nil || r.x.s.mem.Recorder == nil {
+		return
+	}
+	r.x.s.safely("begin", func() { r.x.s.mem.Recorder.Begin(r.first) })
+	r.first = nil
 }
 
 func (r *record) add(p []byte) {

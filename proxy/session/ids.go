@@ -1,7 +1,7 @@
 package session
 
 import (
-	"crypto/rand"
+	"math/rand/v2"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,9 +55,15 @@ func (h *hasher) explicitID(external string) string {
 }
 
 // newExchangeID names the session, see [store.ExchangeID]. Forty bits tell the
-// exchanges of one session apart.
+// exchanges of one session apart; nobody is kept out by their being secret.
 func newExchangeID(session string) string {
-	return store.ExchangeID(session, strings.ToLower(rand.Text()[:8]))
+	const digits = "abcdefghijklmnopqrstuvwxyz234567"
+	var own [8]byte
+	bits := rand.Uint64()
+	for i := range own {
+		own[i], bits = digits[bits%32], bits/32
+	}
+	return store.ExchangeID(session, string(own[:]))
 }
 
 // isOwnID says whether a value looks like a session id of ours.

@@ -19,6 +19,9 @@ const (
 	byNothing  = "new"
 )
 
+// ways are all of them.
+var ways = []string{byRetry, bySignal, byResponse, byCacheKey, byGrowth, byAnchor, byChain, byNothing}
+
 // locate finds the request's session, joins it and gives the exchange its id.
 func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals, r *reading) error {
 	w := t.work
@@ -70,7 +73,7 @@ func (k *Tracker) locate(ctx context.Context, t *Turn, in Incoming, sig signals,
 	k.mu.Unlock()
 	t.begins = how == byNothing
 	t.Child, t.Retry = sig.child || t.Parent != "", a != nil
-	k.m.found.WithLabelValues(how).Inc()
+	k.m.found[how].Inc()
 	if err := k.crowded(ctx, t, l); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type journal struct {
 	mu      sync.Mutex
 	open    bool
 	items   []item
+	spare   []item // an emptied queue, for the next items
 	bytes   int64
 	handed  uint64        // taken, ever
 	settled uint64        // on disk or dropped, of those
@@ -91,8 +92,22 @@ func (j *journal) take() []item {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	items := j.items
-	j.items, j.urgent = nil, false
+	j.items, j.spare, j.urgent = j.spare, nil, false
 	return items
+}
+
+// spareItems is the longest queue that is kept for the next items.
+const spareItems = 4096
+
+// reuse gives a queue back that take gave, when nothing is read from it any more.
+func (j *journal) reuse(items []item) {
+	if cap(items) > spareItems {
+		return
+	}
+	clear(items) // what they hold goes
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.spare = items[:0]
 }
 
 // hurry says whether the writer should not linger.

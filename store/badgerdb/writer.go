@@ -70,6 +70,7 @@ func (s *Store) commitQueued(h *handle) error {
 		return err
 	}
 	s.metrics.committed(start, items[0].taken)
+	s.journal.reuse(items)
 	return nil
 }
 
