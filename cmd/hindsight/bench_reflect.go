@@ -115,7 +115,7 @@ func (c *benchReflectCmd) teach(ctx context.Context, b *benchStack, model string
 	}
 	defer p.stop()
 	var numbers atomic.Int64
-	if _, err := bench.Drive(ctx, taught("teaching", p), bench.Load{Script: bench.Taught, Conns: 1, For: 200 * time.Millisecond}, &numbers); err != nil {
+	if _, err := bench.Drive(ctx, asTarget("teaching", p), bench.Load{Script: bench.Taught, Conns: 1, For: 200 * time.Millisecond}, &numbers); err != nil {
 		return err
 	}
 	if err := wait(ctx, 1500*time.Millisecond); err != nil { // they have all been idle for a second
@@ -140,8 +140,8 @@ func reflectArgs(idle, model string) []string {
 	return []string{"--session-idle", idle, "--reflect-model", fakellm.Model, "--reflect-api-base", model, "--reflect-budget-least", "1000000000"}
 }
 
-// taught is a server as the target of what one user says.
-func taught(name string, p *benchProcess) bench.Target {
+// asTarget is a server as the target of what one user says.
+func asTarget(name string, p *benchProcess) bench.Target {
 	return bench.Target{Name: name, URL: p.url + benchChat, PID: p.pid(), Header: http.Header{
 		"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"},
 	}}
@@ -153,7 +153,7 @@ func (c *benchReflectCmd) measure(ctx context.Context, b *benchStack, side *refl
 		return err
 	}
 	defer p.stop()
-	target := taught(side.Name, p)
+	target := asTarget(side.Name, p)
 	var numbers atomic.Int64
 	// Sessions enough that reflection doesn't come to their end; they go idle
 	// while the last of them are still being made.
