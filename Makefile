@@ -26,7 +26,7 @@ test: ## run every test; needs nothing but Go
 
 race: ## run every test under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short ./...
-	CGO_ENABLED=1 $(GO) test -race -run '^TestManyAborts$$' ./proxy
+	CGO_ENABLED=1 $(GO) test -race -run '^(TestManyAborts|TestManyWritersLeaveWhatOneWould)$$' ./proxy ./reflect
 
 fleet: ## run the long tests of several sidecars; HINDSIGHT_TEST_WEAVIATE names Weaviate's server
 	HINDSIGHT_FLEET_LONG=1 CGO_ENABLED=0 $(GO) test -tags weaviate -count=1 -timeout 60m -v -run '^TestFleet' ./cmd/hindsight

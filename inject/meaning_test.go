@@ -120,6 +120,9 @@ func (d *disk) meaning(t testing.TB, cfg Config) (*Engine, *asker) {
 
 // TestOtherWordsAreUnderstood asks in words that the memory doesn't have.
 func TestOtherWordsAreUnderstood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	others := []store.Memory{
 		fact("tabs", "User prefers tabs over spaces"), fact("docs", "接口文档在哪里"),
 		fact("db", "The staging database is PostgreSQL 15 on port 5433"), fact("rent", "房租每月4200元，每季度付一次"),
@@ -184,5 +187,8 @@ func TestSearchShowsTheVectorsPart(t *testing.T) {
 
 // The golden questions once more, by meaning too.
 func TestGateGoldenByMeaning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	golden(t, func(d *disk) *Engine { e, _ := d.meaning(t, Config{}); return e })
 }

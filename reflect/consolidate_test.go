@@ -139,6 +139,9 @@ func TestFiveOfASubjectBecomeOne(t *testing.T) {
 // What breaks the schema or says something else than the sources changes
 // nothing: the job is tried again, and then kept as dead with the reason.
 func TestAConsolidationThatCantBeUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	en := pumped["en"]
 	for name, c := range map[string]struct{ answer, reason string }{
 		"no JSON":             {"I'd rather not.", "no JSON"},

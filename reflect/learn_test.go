@@ -128,6 +128,9 @@ func TestWrittenToAScopeOfItsOwn(t *testing.T) {
 // TestManyWritersLeaveWhatOneWould has agents write the same facts and each its
 // own changing ones, at once and one after another.
 func TestManyWritersLeaveWhatOneWould(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	const agents, each = 8, 15
 	script := func(agent int) []string {
 		rng := rand.New(rand.NewPCG(1, uint64(agent)))

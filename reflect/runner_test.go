@@ -348,6 +348,9 @@ func TestRulesEndToEnd(t *testing.T) {
 
 // Row 34: what the assistant repeats of a memory is no new memory.
 func TestFiftySessionsOneMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	h := newHouse(t, func(w http.ResponseWriter, _ int, data string) {
 		quote := "the login timeout was fixed with a pool of 40"
 		items := itemOf(events(data), quote, "The login timeout was fixed with a pool of 40 connections.", "type", "solution", "said_by", "assistant")

@@ -106,6 +106,9 @@ func (f *fleet) edit() {
 }
 
 func TestAnyOrderOfDeliveriesGivesOneState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	for seed := range uint64(300) {
 		f := newFleet(seed)
 		for range 60 {

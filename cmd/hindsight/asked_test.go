@@ -40,6 +40,7 @@ func TestAskedToRemember(t *testing.T) {
 
 // What the user asks to be left out is left out, and so is a key.
 func TestAskedNotToRemember(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, words := range []string{
 		"My name is Ann. Don't remember this.", "别记住这个。我叫小明。", "Remember this: my api key is sk-proj-abcdefghij0123456789ABCDEFGHIJ",

@@ -39,6 +39,7 @@ func (c *callers) all() string {
 // Without a key of its own, reflection borrows the caller's, from memory only.
 // After a restart it waits for the caller's next request.
 func TestReflectionBorrowsTheCallersKey(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "LLM_API_KEY=", "HINDSIGHT_REFLECT_MODEL=", "HINDSIGHT_SESSION_IDLE=1s")
 	var asked callers

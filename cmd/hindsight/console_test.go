@@ -149,6 +149,7 @@ func taught(t *testing.T, adjust ...func(*Config)) (w *world, memory, session, e
 }
 
 func TestConsoleShowsAndDoesWhatTheAPIDoes(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w, memory, session, exchange := taught(t)
 	b := newBrowser(w).logIn()

@@ -60,6 +60,7 @@ func TestTheSameFactTwiceIsOneMemory(t *testing.T) {
 // A user who corrects himself is believed: the new form is active, the old one
 // superseded by it, and only the new one is recalled. There is never none.
 func TestACorrectionReplaces(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first, then, old, new, question, want string

@@ -38,6 +38,7 @@ const jwt = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbm4ifQ.c2ln"
 // conversation, also to tokens that expire: one tenant, one session, the same
 // blocks. The upstream gets each caller's own credential.
 func TestCredentialChangesInANamedTenant(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=acme", "HINDSIGHT_DEFAULT_USER=ann")
 	w.remember("ann", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)
@@ -74,6 +75,7 @@ func TestCredentialChangesInANamedTenant(t *testing.T) {
 // links the two: then what each has learned is there for both, for good, and
 // the conversation that changed its credential is one again.
 func TestCredentialChangesAndTenantsAreLinked(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.remember("ann", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)
@@ -122,6 +124,7 @@ func TestCredentialChangesAndTenantsAreLinked(t *testing.T) {
 // Without a name, a token that expires is nobody's tenant, and neither is no
 // credential once another came first.
 func TestCredentialsThatNameNobody(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.conversation().say("hello")

@@ -16,6 +16,7 @@ import (
 // An upstream that breaks off breaks off at the client too, and the exchange is
 // recorded as what it is.
 func TestCutAnswerIsCutForTheClient(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		head, answer string
@@ -55,6 +56,7 @@ func TestCutAnswerIsCutForTheClient(t *testing.T) {
 // The material that reflection sends holds the user's words of a cut exchange,
 // but not the half answer; a whole one is in it.
 func TestCutAnswerIsNoMaterial(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, whole := range []bool{false, true} {
 		w := newWorld(t)

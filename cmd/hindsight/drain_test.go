@@ -135,6 +135,7 @@ func (s *served) exit() error {
 }
 
 func TestStreamsEndAfterSIGTERM(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	s := serveProcess(t)
 	one, two := s.stream(), s.stream()
@@ -157,6 +158,7 @@ func TestStreamsEndAfterSIGTERM(t *testing.T) {
 }
 
 func TestSecondSignalCuts(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	s := serveProcess(t)
 	br := s.stream()
@@ -172,6 +174,7 @@ func TestSecondSignalCuts(t *testing.T) {
 }
 
 func TestGraceIsConfigured(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	s := serveProcess(t, "HINDSIGHT_DRAIN_GRACE=1s")
 	br := s.stream()

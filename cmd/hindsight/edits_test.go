@@ -42,6 +42,7 @@ func (w *world) wantBlocks(words ...string) {
 // it, the blocks before it stay, and the words that were taken back are no
 // part of the request.
 func TestEditOfTheLastMessage(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newHarbour(t)
 	c := w.conversation()

@@ -120,6 +120,7 @@ func TestEvalRefusesWhatItCannotMeasure(t *testing.T) {
 
 // TestEvalHarmFailsWithoutAnswers: no answer is no good answer.
 func TestEvalHarmFailsWithoutAnswers(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	code, out, errs := newShell(t).run("eval", "harm", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--each", "40")
 	if code != exitFailed || !strings.Contains(errs, "14 calls without an answer") || !strings.Contains(out, "| none |  | 0 |") {

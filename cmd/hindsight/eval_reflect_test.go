@@ -23,6 +23,7 @@ const reflectCases = `{"cases":[
 ]}`
 
 func TestEvalReflectMeasuresTheProduct(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	up := httptest.NewServer(fakellm.New(fakellm.Config{}))
 	t.Cleanup(up.Close)

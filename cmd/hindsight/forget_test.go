@@ -11,6 +11,7 @@ import (
 // A forgotten memory is said no more: not where it stands in a conversation
 // already, not in a new one, not after a restart.
 func TestForgottenIsNeitherReplayedNorRecalled(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, query := range []string{"", "?erase=true"} {
 		t.Run("forget"+query, func(t *testing.T) {
@@ -47,6 +48,7 @@ func TestForgottenIsNeitherReplayedNorRecalled(t *testing.T) {
 // not from a session that wasn't reflected yet, not from an old history that a
 // client sends again. A later word of the user's own counts.
 func TestForgottenIsNotLearnedAgain(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, query := range []string{"", "?erase=true"} {
 		t.Run("forget"+query, func(t *testing.T) {

@@ -23,6 +23,7 @@ func askedHealth(t *testing.T, address string, env map[string]string, args ...st
 }
 
 func TestHealth(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	s := serveProcess(t)
 	if code, out, said := askedHealth(t, s.proxy, nil); code != 0 || !strings.HasPrefix(out, "ready; memory ") {

@@ -21,6 +21,7 @@ func (w *world) past(id string) admin.History {
 // A correction that was none is undone, and the undoing too; at every step one
 // form is live and only that one is recalled, in both languages.
 func TestUndoACorrection(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ first, then, question, old, new string }{
 		"English": {"I live in Lisbon.", "I live in Oslo.", "Where do I live?", "Lisbon", "Oslo"},

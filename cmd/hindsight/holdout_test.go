@@ -16,6 +16,7 @@ import (
 // same, stay in their group over a restart, and are compared with the others by
 // the upstream's own figures.
 func TestHoldout(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_INJECT_HOLDOUT=0.5", "HINDSIGHT_SESSION_IDLE=1h")
 	w.remember("local", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)

@@ -77,6 +77,7 @@ func TestIdleSessionIsReflectedAfterARestart(t *testing.T) {
 
 // A session that goes on after its reflection is reflected from there.
 func TestSessionGoesOnAfterItsReflection(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_SESSION_IDLE=1s")
 	var m material

@@ -22,6 +22,7 @@ const craneQuestion = "What does my harbour crane need?"
 
 // A profile bounds what one model is shown: the same question, two models.
 func TestProfileOfAModel(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", `HINDSIGHT_INJECT_PROFILES={"tiny-*":{"top_k":2},"tiny-strict":{"gate":9}}`)
 	cranes(w)
@@ -53,6 +54,7 @@ func TestProfileOfAModel(t *testing.T) {
 // All blocks of a request together take at most a twentieth of the model's
 // context, where that is known.
 func TestBlocksFitTheModelsContext(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", `HINDSIGHT_INJECT_PROFILES={"local":{"context":2200}}`)
 	cranes(w)
@@ -123,6 +125,7 @@ func TestCitedMemoryIsUsed(t *testing.T) {
 // With inject.stateful off nothing goes into what the provider keeps: there it
 // would stay. What is said is recorded all the same.
 func TestNothingWhereTheProviderKeepsIt(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, stateful := range []bool{true, false} {
 		w := newOpenAI(t, "HINDSIGHT_DEFAULT_USER=ann", fmt.Sprintf("HINDSIGHT_INJECT_STATEFUL=%v", stateful))
@@ -148,6 +151,7 @@ func TestNothingWhereTheProviderKeepsIt(t *testing.T) {
 // "please check", once a month: not in the next session, not after a restart.
 // Where the words stand already they stay.
 func TestPleaseCheckOnceAMonth(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann")
 	old := time.Now().AddDate(0, 0, -200)

@@ -25,6 +25,7 @@ func texts(ms []store.Memory) []string {
 // What a client or we ourselves put around the user's words teaches nothing:
 // each of these would, said by the user.
 func TestNothingIsLearnedFromWhatTheUserDidNotSay(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for _, model := range []string{"", "rules"} {
 		w := newWorld(t)
@@ -67,6 +68,7 @@ func TestNothingIsLearnedFromWhatTheUserDidNotSay(t *testing.T) {
 
 // A memory that is recalled and told again and again stays one memory.
 func TestRecalledMemoryIsNotLearnedAgain(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=local")
 	// The model that answers proposes what it was told as news.

@@ -81,6 +81,7 @@ func TestConsolidateWithoutAModel(t *testing.T) {
 // A sweep takes what is old, says why, leaves no tombstone, and a dry one leaves
 // all as it is.
 func TestSweepOnDemand(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for mode, want := range map[string]store.SweepReport{
 		"archive": {Archived: 5}, "downweight": {Lowered: 5}, "off": {},
@@ -118,6 +119,7 @@ func TestSweepOnDemand(t *testing.T) {
 
 // A restored memory isn't swept again at once, and one archived for long is gone.
 func TestSweptAndRestored(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_FORGET_AFTER=2s", "HINDSIGHT_FORGET_DELETE_AFTER=1ns")
 	m := w.events(pumpEvents[0])[0]
@@ -145,6 +147,7 @@ func TestSweptAndRestored(t *testing.T) {
 // Forget by filter: what matches and nothing else, after a dry run, undoable; an
 // empty filter is an error that names the fields.
 func TestForgetByFilter(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=default")
 	kept, _ := w.learn("My badge is B4411.")
@@ -199,6 +202,7 @@ func TestForgetByFilter(t *testing.T) {
 // Memories that went into another go by the filter too, and undo what they
 // went into.
 func TestForgetByFilterFindsSources(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.events(pumpEvents...)
@@ -222,6 +226,7 @@ func TestForgetByFilterFindsSources(t *testing.T) {
 }
 
 func TestCommandsOnLives(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_FORGET_AFTER=1ns")
 	w.events(pumpEvents...)

@@ -24,6 +24,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"hindsight": main})
 }
 
+// leftToWhole leaves a story of seconds to `make test`: the inner loop has others
+// that go the same way.
+func leftToWhole(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test has it")
+	}
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
 }
@@ -103,6 +112,7 @@ func TestWithoutData(t *testing.T) {
 }
 
 func TestCommandsOverTheDirectory(t *testing.T) {
+	leftToWhole(t)
 	useCommands(t, newShell(t))
 }
 

@@ -123,6 +123,7 @@ func TestMCPTokens(t *testing.T) {
 // TestMCPStaysInsideItsGrant has other callers try everything with the id of one
 // of ann's memories, and with her session.
 func TestMCPStaysInsideItsGrant(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := keyed(t)
 	ann := w.agent("ANN")

@@ -55,6 +55,7 @@ var cacheMark = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"\}`)
 // a string: the blocks are found all the same, in the shape that the message
 // has now.
 func TestMessagesMovingMarks(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newAnthropic(t)
 	for _, text := range strings.Split(facts, "|") {

@@ -57,6 +57,7 @@ func holdMessages(t *testing.T, w *world, turns []turn, after func(turn int)) (r
 }
 
 func TestMessagesEachRequestBeginsWithTheOneBefore(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newAnthropic(t)
 	for _, text := range strings.Split(facts, "|") {

@@ -20,6 +20,7 @@ func (w *world) hindsight(args ...string) (int, string) {
 }
 
 func TestReflectDryRunShowsEverythingAndChangesNothing(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t)
 	reflections := w.countReflections()

@@ -102,6 +102,7 @@ func TestRefusalOfTheClientsOwnBytesIsPassedOn(t *testing.T) {
 
 // What can do harm twice, or can't be the block's fault, isn't asked again.
 func TestRefusalIsNotAlwaysAskedAgain(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ code, header string }{
 		"a key for idempotency": {"invalid_value", "Idempotency-Key: k1"},

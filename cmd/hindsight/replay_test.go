@@ -31,6 +31,7 @@ func (w *world) replay(args ...string) (report replayReport, text string) {
 // What was asked is asked again at other settings: nothing is written, and nothing
 // is told that the question couldn't have been told.
 func TestReplayAtOtherSettings(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann", "HINDSIGHT_REFLECT_MODEL=rules")
 	cranes(w)

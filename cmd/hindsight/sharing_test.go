@@ -44,6 +44,7 @@ func (w *world) asks(user, words string, headers ...string) string {
 // What two users were taught reaches a third only where a grant opens the scope,
 // and then in words alone.
 func TestALessonOfTwoUsersIsShared(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ ann, bob, question, words string }{
 		"English": {"The fix was to clear the gradle cache before the build.", "The fix was to clear the gradle cache before the build!", "How do I fix the gradle build, clear the cache?", "gradle cache"},
@@ -98,6 +99,7 @@ func TestALessonOfTwoUsersIsShared(t *testing.T) {
 // Facts about people and preferences never cross, however many say them, nor
 // does a lesson that names its user, or one that differs in a number.
 func TestWhatIsNeverShared(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=acme", sharedToUsers)
 	for _, user := range []string{"ann", "bob"} {
@@ -144,6 +146,7 @@ func TestALessonOfAnAgent(t *testing.T) {
 // A person promotes one user's lesson; what may not cross is refused, and so is
 // a scope that nobody was granted.
 func TestAPersonPromotes(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=acme", sharedToUsers)
 	lesson := w.taught("ann", "The fix was to clear the gradle cache before the build.")
@@ -191,6 +194,7 @@ func TestAPersonPromotes(t *testing.T) {
 // Erasing one author leaves what the other taught, in the other's words; erasing
 // both leaves nothing.
 func TestErasingTheAuthorsOfALesson(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=acme", sharedToUsers)
 	w.taught("ann", "The fix was to clear the gradle cache before the clean build runs.")
@@ -229,6 +233,7 @@ func TestErasingTheAuthorsOfALesson(t *testing.T) {
 // A grant that comes later, and a process that was killed between learning and
 // promoting, are made good at the next start.
 func TestAGrantThatComesLater(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	w := newWorld(t, "HINDSIGHT_TENANT=acme")
 	w.taught("ann", "The fix was to clear the gradle cache before the build.")

@@ -64,6 +64,7 @@ func (w *world) refusesStrictly(words string) {
 // A directory that can't be used turns memory off and nothing else; with
 // --strict it is the end.
 func TestUnusableDirectory(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	put := func(t *testing.T, dir, name, content string) {
 		t.Helper()

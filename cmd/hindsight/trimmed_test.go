@@ -95,6 +95,7 @@ func TestOnlyTheLastSixMessages(t *testing.T) {
 // in the same session: whether the last answers stay, or only the person's own
 // words do.
 func TestSummaryInPlaceOfTheBeginning(t *testing.T) {
+	leftToWhole(t)
 	t.Parallel()
 	turns := 18
 	w := newWorld(t)

@@ -47,6 +47,7 @@ func askAnn(w *world, words string) reply {
 }
 
 func TestAParaphraseIsFound(t *testing.T) {
+	leftToWhole(t)
 	w := newWorld(t, "HINDSIGHT_EMBEDDER=builtin")
 	w.remember("ann", tea)
 	w.remember("ann", `"text":"用户的女儿对青霉素过敏","type":"user_fact"`)

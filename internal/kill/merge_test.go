@@ -124,6 +124,9 @@ func learn(t *testing.T, s *badgerdb.Store, session string, day int, merge func(
 // writes: the log ends there, as it does for a process that died. Whoever opens
 // the directory then finds all of the merge or nothing of it.
 func TestKilledInsideAMerge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	home := t.TempDir()
 	dir, begun := filepath.Join(home, "data"), filepath.Join(home, "begun")
 	var before, after state

@@ -64,6 +64,9 @@ func liveOn(dir string) {
 // Killed at any moment, a consolidation, its undoing and an erasure are before or
 // after for a group as a whole, and a sweep is for every memory.
 func TestKilledInTheMiddleOfALife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	rounds := 12

@@ -81,6 +81,9 @@ func deliveryOf(sh store.Shipment) string {
 // Killed at any moment, everything that a directory holds of its own has been
 // delivered as it is, or waits in the outbox.
 func TestKilledWhileItShipsAndTakesIn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	rounds := 10

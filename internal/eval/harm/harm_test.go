@@ -123,6 +123,9 @@ func TestLeaks(t *testing.T) {
 
 // TestPlacesOfBlocks: the product's own block, at either end of the message.
 func TestPlacesOfBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	for _, p := range Prompts() {
 		for _, tr := range trials[1:] {
 			body, block, err := request(t.Context(), "m", p, tr)
@@ -147,6 +150,9 @@ func TestPlacesOfBlocks(t *testing.T) {
 // TestScriptedModel goes over a real connection. The scripted model answers
 // questions out of its notes: the suite must see it.
 func TestScriptedModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	srv := httptest.NewServer(fakellm.New(fakellm.Config{}))
 	defer srv.Close()
 	done := 0

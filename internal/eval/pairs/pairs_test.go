@@ -28,6 +28,9 @@ func TestSets(t *testing.T) {
 // No update is ever taken for a duplicate, whatever a model says of it; nine
 // paraphrases in ten become one memory where a model says so.
 func TestPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	updates, err := Updates()
 	if err != nil {
 		t.Fatal(err)

@@ -117,6 +117,9 @@ func (b bench) engine(t *testing.T, cfg inject.Config) *inject.Engine {
 // testdata/figures.golden. The set is too small and too much our own to prove
 // anything: a diff asks whether it was meant. Run with -update to accept it.
 func TestFiguresStandAsWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds: make test has it")
+	}
 	set, err := Load([]string{"testdata/bilingual.jsonl"})
 	if err != nil {
 		t.Fatal(err)
