@@ -10,7 +10,7 @@ LINT_VERSION := v2.15.0
 WEAVIATE_VERSION := v1.35.2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test race fleet lint fuzz bench bench-proxy build clean
+.PHONY: help demo test race fleet kills power lint fuzz bench bench-proxy build clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,16 @@ race: ## run every test under the race detector; needs a C compiler
 
 fleet: ## run the long tests of several sidecars; HINDSIGHT_TEST_WEAVIATE names Weaviate's server
 	HINDSIGHT_FLEET_LONG=1 CGO_ENABLED=0 $(GO) test -tags weaviate -count=1 -timeout 60m -v -run '^TestFleet' ./cmd/hindsight
+
+# ROUNDS is how often, SEED the number that an earlier run printed.
+ROUNDS ?= 200
+kills: build ## kill the binary ROUNDS times (200) under load and compare; HINDSIGHT_TEST_WEAVIATE adds the outbox
+	$(GO) run ./internal/kill/killer -rounds $(ROUNDS) $(if $(SEED),-seed $(SEED))
+
+power: ## the same with power that fails, 20 times; then with faults that must be found
+	$(GO) run ./internal/kill/killer -power -rounds 20
+	$(GO) run ./internal/kill/killer -power -fault sync -rounds 4
+	$(GO) run ./internal/kill/killer -fault cursor -rounds 8
 
 # LINT is the linter's binary; the default is built once by the version above.
 LINT ?= bin/golangci-lint

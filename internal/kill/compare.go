@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,20 +15,33 @@ import (
 
 // compare waits until nothing is left to reflect and then holds what is kept
 // against what is owed.
-func (t *told) compare(ctx context.Context, c *child, rep *Report) error {
+func (r *run) compare(ctx context.Context, c *child) error {
 	if err := drained(ctx, c); err != nil {
 		return err
 	}
-	users, sessions := map[string]bool{}, map[string][]exchange{}
+	rep, t := r.rep, &r.told
+	users, sessions := map[string]bool{asker: true}, map[string][]exchange{}
 	for _, x := range t.owed {
 		users[x.user] = true
 		sessions[x.session] = append(sessions[x.session], x)
 	}
 	rep.Finished, rep.Owed, rep.Sessions = t.count, len(t.owed), len(sessions)
+	ids := map[string]int{} // of exchanges
 	for id, owed := range sessions {
-		if err := compareSession(ctx, c, id, owed, rep); err != nil {
+		if err := r.compareSession(ctx, c, id, owed, ids); err != nil {
 			return err
 		}
+	}
+	if err := r.once(ctx, c); err != nil {
+		return err
+	}
+	for _, l := range r.lives {
+		merged, err := l.check(ctx, c, rep)
+		if err != nil {
+			return err
+		}
+		rep.Groups, rep.Merged, rep.Corrections = rep.Groups+len(l.groups), rep.Merged+merged, rep.Corrections+l.moves
+		users[l.user] = true
 	}
 	texts := map[string]int{}
 	for u := range users {
@@ -38,11 +52,23 @@ func (t *told) compare(ctx context.Context, c *child, rep *Report) error {
 		rep.Memories += len(memories)
 		for _, m := range memories {
 			texts[u+"\x00"+m.Text]++
+			ids[m.ID]++
+			if strings.Contains(m.Text, "The user's code") && (m.Revision != 1 || len(m.Evidence) != 1) {
+				rep.fault("what was taught once has revision %d and %d pieces of evidence: %q", m.Revision, len(m.Evidence), m.Text)
+			}
+		}
+		if err := r.found(ctx, c, u, memories); err != nil {
+			return err
+		}
+	}
+	for id, n := range ids {
+		if n > 1 {
+			rep.fault("the id %s is there %d times", id, n)
 		}
 	}
 	for name, n := range texts {
 		if n > 1 {
-			rep.Faults = append(rep.Faults, fmt.Sprintf("a memory is there %d times: %q", n, name))
+			rep.fault("a memory is there %d times: %q", n, name)
 		}
 	}
 	for _, x := range t.owed {
@@ -50,17 +76,31 @@ func (t *told) compare(ctx context.Context, c *child, rep *Report) error {
 		// "My codeX is 10000." is kept as "The user's codeX is 10000."
 		want := x.user + "\x00The user's " + strings.TrimPrefix(x.fact, "My ")
 		if texts[want] != 1 {
-			rep.Faults = append(rep.Faults, fmt.Sprintf("%s was taught and is kept %d times", x.fact, texts[want]))
+			rep.fault("%s was taught and is kept %d times", x.fact, texts[want])
 		}
 	}
 	slices.Sort(rep.Faults)
+	return r.met()
+}
+
+// met says what the load didn't do, so that nothing was shown by the kills.
+func (r *run) met() error {
+	rep := r.rep
+	for what, n := range map[string]int{
+		"exchanges": rep.Owed, "reflections": rep.Reflections, "merges": rep.Merged, "corrections": rep.Corrections, "replays": rep.Replayed,
+	} {
+		if n == 0 && len(rep.Faults) == 0 {
+			return fmt.Errorf("there were no %s: the kills met nothing", what)
+		}
+	}
 	return nil
 }
 
-func compareSession(ctx context.Context, c *child, id string, owed []exchange, rep *Report) error {
+func (r *run) compareSession(ctx context.Context, c *child, id string, owed []exchange, ids map[string]int) error {
+	rep := r.rep
 	raw, err := get(ctx, c.admin+"/api/v1/sessions/"+url.PathEscape(id))
 	if err != nil {
-		rep.Faults = append(rep.Faults, fmt.Sprintf("session %s with %d exchanges: %v", id, len(owed), err))
+		rep.fault("session %s with %d exchanges: %v", id, len(owed), err)
 		return nil
 	}
 	var s struct {
@@ -76,59 +116,121 @@ func compareSession(ctx context.Context, c *child, id string, owed []exchange, r
 	status, texts := map[string]store.ExchangeStatus{}, map[string]int{}
 	for _, x := range s.Exchanges {
 		status[x.ID] = x.Status
+		ids[x.ID]++
 	}
 	for _, e := range s.Events {
 		texts[string(e.Kind)+"\x00"+e.Text]++
 	}
 	for _, x := range owed {
 		if status[x.id] != store.Complete {
-			rep.Faults = append(rep.Faults, fmt.Sprintf("exchange %s finished %s and is %q", x.id, x.at.Format(time.StampMilli), status[x.id]))
+			rep.fault("exchange %s finished %s before a kill and is %q", x.id, x.before.Round(time.Millisecond), status[x.id])
 		}
 		if n := texts[string(store.UserInput)+"\x00"+x.fact]; n != 1 {
-			rep.Faults = append(rep.Faults, fmt.Sprintf("the words of exchange %s are there %d times", x.id, n))
+			rep.fault("the words of exchange %s are there %d times", x.id, n)
 		}
 		if n := texts[string(store.FinalOutput)+"\x00"+x.answer]; n != 1 {
-			rep.Faults = append(rep.Faults, fmt.Sprintf("the answer of exchange %s is there %d times", x.id, n))
+			rep.fault("the answer of exchange %s is there %d times", x.id, n)
 		}
 	}
 	return nil
 }
 
-// drained waits until every session is reflected: two looks, a second apart,
+// once checks that no two reflections of a session that are done cover the same
+// exchange.
+func (r *run) once(ctx context.Context, c *child) error {
+	jobs, err := reflections(ctx, c, store.Done)
+	if err != nil {
+		return err
+	}
+	of := map[string][]store.Job{}
+	for _, j := range jobs {
+		if !strings.HasPrefix(j.Reason, "covered by ") && !j.Consolidates() {
+			of[j.Session] = append(of[j.Session], j)
+			r.rep.Reflections++
+		}
+	}
+	for session, jobs := range of {
+		slices.SortFunc(jobs, func(a, b store.Job) int { return int(a.From) - int(b.From) })
+		for i := 1; i < len(jobs); i++ {
+			if jobs[i].From < jobs[i-1].To {
+				r.rep.fault("session %s was reflected twice from %d to %d", session, jobs[i].From, jobs[i-1].To)
+			}
+		}
+	}
+	return nil
+}
+
+// found checks that a search finds what is listed of a user, and nothing else.
+func (r *run) found(ctx context.Context, c *child, user string, listed []store.Memory) error {
+	is := map[string]bool{}
+	for _, m := range listed {
+		is[m.ID] = true
+	}
+	for _, m := range listed {
+		body, _ := json.Marshal(map[string]any{ // strings and a number
+			"query": m.Text, "tenant": "kill", "scopes": []store.Scope{store.UserScope(user)}, "top_k": 50,
+		})
+		raw, err := call(ctx, http.MethodPost, c.admin+"/api/v1/memories/search", body, asJSON)
+		if err != nil {
+			return err
+		}
+		var v struct {
+			Results []struct{ Memory store.Memory }
+		}
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return fmt.Errorf("read what was found: %w", err)
+		}
+		hit := false
+		for _, f := range v.Results {
+			hit = hit || f.Memory.ID == m.ID
+			if !is[f.Memory.ID] {
+				r.rep.fault("a search of %s finds %s, which isn't listed: %q", user, f.Memory.ID, f.Memory.Text)
+			}
+		}
+		if !hit {
+			r.rep.fault("%s is listed and not found by its own words: %q", m.ID, m.Text)
+		}
+	}
+	return nil
+}
+
+// drained waits until every session is reflected: three looks, a second apart,
 // that find nothing waiting or running.
 func drained(ctx context.Context, c *child) error {
 	quiet := 0
-	for deadline := time.Now().Add(2 * time.Minute); quiet < 3; {
+	for deadline := time.Now().Add(3 * time.Minute); quiet < 3; wait(ctx, time.Second) {
 		busy := 0
 		for _, state := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead} {
-			raw, err := get(ctx, c.admin+"/api/v1/reflections?state="+string(state))
+			jobs, err := reflections(ctx, c, state)
 			if err != nil {
 				return err
 			}
-			var v struct {
-				Reflections []store.Job `json:"reflections"`
+			if state == store.Dead && len(jobs) > 0 {
+				return fmt.Errorf("a reflection is dead: %s", jobs[0].Reason)
 			}
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return fmt.Errorf("read the queue: %w", err)
-			}
-			if state == store.Dead && len(v.Reflections) > 0 {
-				return fmt.Errorf("a reflection is dead: %s", v.Reflections[0].Reason)
-			}
-			busy += len(v.Reflections)
+			busy += len(jobs)
 		}
 		if quiet++; busy > 0 {
 			quiet = 0
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d reflections are still waiting after two minutes", busy)
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("%d reflections are still waiting after three minutes", busy)
 		}
 	}
 	return nil
+}
+
+// reflections are the jobs in a state.
+func reflections(ctx context.Context, c *child, state store.JobState) ([]store.Job, error) {
+	raw, err := get(ctx, c.admin+"/api/v1/reflections?state="+string(state))
+	if err != nil {
+		return nil, err
+	}
+	var v struct{ Reflections []store.Job }
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("read the queue: %w", err)
+	}
+	return v.Reflections, nil
 }
 
 func memoriesOf(ctx context.Context, c *child, user string) ([]store.Memory, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,10 +27,10 @@ type exchange struct {
 	id, session, user string
 	fact              string // the sentence that it taught
 	answer            string
+	memory            string // what memory did for it
 	at                time.Time
+	before            time.Duration // the kill
 }
-
-func newTold() *told { return &told{} }
 
 func (t *told) add(x exchange) {
 	t.mu.Lock()
@@ -38,12 +39,13 @@ func (t *told) add(x exchange) {
 	t.count++
 }
 
-// owe moves what had finished by then to what the binary owes us.
-func (t *told) owe(by time.Time) {
+// owe moves what had finished early enough before a kill to what the binary owes
+// us.
+func (t *told) owe(killed time.Time, settled time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.finished {
-		if !x.at.After(by) {
+		if x.before = killed.Sub(x.at); x.before >= settled {
 			t.owed = append(t.owed, x)
 		}
 	}
@@ -60,15 +62,13 @@ func talk(ctx context.Context, c *child, worker string, all *told) error {
 			fact := fmt.Sprintf("My code%s is %d.", letters(fmt.Sprintf("%s-%d-%d", worker, n, turn)), 10_000+n*10+turn)
 			history = append(history, map[string]string{"role": "user", "content": fact})
 			x, err := say(ctx, c, worker, history, turn%2 == 1)
-			switch {
-			case err != nil && (ctx.Err() != nil || childGone(c)):
-				return nil //nolint:nilerr // the kill has come: its error is what was wanted
-			case err != nil:
+			if err != nil {
 				return err
 			}
 			x.fact, x.user, session = fact, worker, x.session
 			all.add(x)
 			history = append(history, map[string]string{"role": "assistant", "content": x.answer})
+			think(ctx)
 		}
 		if n%2 == 0 {
 			// Whether it still gets through is the kill's business.
@@ -76,6 +76,11 @@ func talk(ctx context.Context, c *child, worker string, all *told) error {
 		}
 	}
 	return nil
+}
+
+// think is what people do between two turns, and lets 200 rounds be compared.
+func think(ctx context.Context) {
+	wait(ctx, 20*time.Millisecond+rand.N(60*time.Millisecond))
 }
 
 // letters spells a name in letters alone, which the scripted model's rules want.
@@ -122,9 +127,9 @@ func say(ctx context.Context, c *child, user string, history []map[string]string
 	if err != nil {
 		return exchange{}, err
 	}
-	x := exchange{id: head.Get("Hindsight-Exchange"), session: head.Get("Hindsight-Session"), at: time.Now()}
+	x := exchange{id: head.Get("Hindsight-Exchange"), session: head.Get("Hindsight-Session"), memory: head.Get("Hindsight-Status"), at: time.Now()}
 	if x.id == "" || x.session == "" {
-		return x, fmt.Errorf("an answer without exchange or session: %s", head.Get("Hindsight-Status"))
+		return x, fmt.Errorf("an answer without exchange or session: %s", x.memory)
 	}
 	x.answer = answerOf(raw, stream)
 	return x, nil

@@ -138,7 +138,7 @@ func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 func (s *Server) Stop() { s.end(syscall.SIGTERM) }
 
 func (s *Server) end(sig syscall.Signal) {
-	if s.cmd == nil {
+	if s.cmd == nil || s.cmd.Process == nil {
 		return
 	}
 	_ = s.cmd.Process.Signal(sig)
