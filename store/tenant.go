@@ -14,25 +14,6 @@ type ScopeCount struct {
 	Sessions int           `json:"sessions"`
 }
 
-// Receipt says what erasing a scope removed, in numbers of records.
-type Receipt struct {
-	Tenant     string  `json:"tenant"`
-	Scope      Scope   `json:"scope"`
-	Erased     []Scope `json:"erased"` // the scope and, of a user, the parts of their agents
-	Memories   int     `json:"memories"`
-	Remade     int     `json:"remade"`    // memories of other scopes that lost evidence from here
-	Revisions  int     `json:"revisions"` // older forms of those memories
-	Promoted   int     `json:"promoted"`  // memories of other scopes that were made of them: gone, or made anew without them
-	Tombstones int     `json:"tombstones"`
-	Sessions   int     `json:"sessions"`
-	Exchanges  int     `json:"exchanges"`
-	Places     int     `json:"places"`
-	Anchors    int     `json:"anchors"`
-	Ledger     int     `json:"ledger"`
-	Why        int     `json:"why"`
-	Jobs       int     `json:"jobs"`
-}
-
 // SessionFilter selects sessions for a listing, the last started first. Zero
 // fields select all.
 type SessionFilter struct {

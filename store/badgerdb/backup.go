@@ -78,7 +78,7 @@ func (s *Store) Backup(ctx context.Context, w io.Writer, since uint64, directory
 			return err
 		}
 		head := BackupHead{Format: rec.Format, Identity: rec.Fingerprint, Encryption: rec.Encryption, Directory: name, Since: since, Made: s.now()}
-		return writeBackup(ctx, v.txn, w, head, factKey(v.h, directoryFact), passing())
+		return writeBackup(ctx, v, w, head, factKey(v.h, directoryFact), passing())
 	})
 	return wrap("back up", err)
 }
@@ -103,31 +103,33 @@ type backupWriter struct {
 }
 
 // writeBackup leaves some keys out: a restored directory is another, and what a
-// squeeze writes to drop it again would stay there.
-func writeBackup(ctx context.Context, txn *badger.Txn, w io.Writer, head BackupHead, out ...[]byte) error {
+// squeeze writes to drop it again would stay there. It leaves out what is erased, and
+// the marks that say so by versions.
+func writeBackup(ctx context.Context, v view, w io.Writer, head BackupHead, out ...[]byte) error {
 	b := backupWriter{w: bufio.NewWriterSize(w, 64<<10), hash: sha256.New()}
 	if err := b.json(frameHead, head); err != nil {
 		return err
 	}
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
-	it := txn.NewIterator(o)
+	it := v.txn.NewIterator(o)
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		if b.end.Alive%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if slices.ContainsFunc(out, func(key []byte) bool { return bytes.Equal(it.Item().Key(), key) }) {
+		item := it.Item()
+		if v.h.hides(item) || item.Key()[0] == famHidden || slices.ContainsFunc(out, func(key []byte) bool { return bytes.Equal(item.Key(), key) }) {
 			continue
 		}
-		if err := b.add(it.Item(), head.Since); err != nil {
+		if err := b.add(item, head.Since); err != nil {
 			return err
 		}
 	}
 	if err := errors.Join(b.frame(frameRows, b.rows), b.frame(frameKeys, b.keys)); err != nil {
 		return err
 	}
-	b.end.Until = txn.ReadTs()
+	b.end.Until = v.txn.ReadTs()
 	text, err := json.Marshal(b.end)
 	if err != nil {
 		return err

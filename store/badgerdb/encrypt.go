@@ -1,7 +1,6 @@
 package badgerdb
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -110,7 +109,7 @@ func (s *Store) sealOld(ctx context.Context, h *handle) error {
 		return err
 	}
 	sealed := 0
-	for _, family := range append(placed(), famErased, famOutbox) {
+	for _, family := range append(placed(), famErased, famReceipt, famOutbox) {
 		n, err := s.sealFamily(ctx, h, family)
 		if err != nil {
 			return fmt.Errorf("seal the rows of %q: %w", family, err)
@@ -260,8 +259,8 @@ func (s *Store) destroyDoomed(h *handle) error {
 	})
 }
 
-// dropDestroyed removes rows whose scope's key was destroyed: a backup from
-// before an erasure has been put back. The scope counts as erased now.
+// dropDestroyed erases the scopes whose key was destroyed: a backup from before
+// their erasure has been put back.
 func (s *Store) dropDestroyed(h *handle) error {
 	if h.keys == nil {
 		return nil
@@ -287,57 +286,22 @@ func (s *Store) dropDestroyed(h *handle) error {
 		}
 		return nil
 	})
-	for _, at := range gone {
-		if err == nil {
-			err = s.dropPlace(h, at)
-		}
+	if len(gone) > 0 && err == nil {
+		err = s.apply(h, &tx{}, func(t *tx) error {
+			for _, at := range gone {
+				if err := s.hidePlace(t, at); err != nil {
+					return err
+				}
+				if err := t.put(join(famErased, at[:]), s.now(), 0, 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	if len(gone) > 0 && err == nil {
 		s.log.Warn("what this directory held of erased scopes was removed: it is older than their erasure", "scopes", len(gone))
 		s.squeezeSoon()
 	}
 	return err
-}
-
-// dropPlace removes what lies at a place and the rows of listings that lead
-// there, unread, and marks it as erased.
-func (s *Store) dropPlace(h *handle, at place) error {
-	e := eraser{s: s, h: h}
-	for _, family := range placed() {
-		if err := e.wipe(join(family, at[:]), nil, nil); err != nil {
-			return err
-		}
-	}
-	of := func(place func(row) ([]byte, error)) func(*tx, row) ([][]byte, error) {
-		return func(_ *tx, r row) ([][]byte, error) {
-			b, err := place(r)
-			if err != nil || !bytes.Equal(b, at[:]) {
-				return skip, err
-			}
-			return nil, nil
-		}
-	}
-	listed := of(func(r row) ([]byte, error) {
-		scope, err := r.raw()
-		return append(bytes.Clone(r.item.Key()[1:1+hashLen]), scope...), err
-	})
-	reflected := of(func(r row) ([]byte, error) { return r.item.Key()[9 : 9+placeLen], nil })
-	for _, f := range []struct {
-		prefix []byte
-		also   func(*tx, row) ([][]byte, error)
-	}{
-		{join(famSessions, at.tenant()), listed},
-		{join(famMemories, at.tenant()), listed},
-		{[]byte{famReflected}, reflected},
-	} {
-		if err := e.wipe(f.prefix, nil, f.also); err != nil {
-			return err
-		}
-	}
-	return s.apply(h, &tx{}, func(t *tx) error {
-		if err := t.del(join(famDataKey, at[:])); err != nil {
-			return err
-		}
-		return t.put(join(famErased, at[:]), s.now(), 0, 0)
-	})
 }

@@ -9,7 +9,7 @@ import (
 	"hindsight/store"
 )
 
-// EraseScope removes all that a scope holds and counts it: memories with their
+// EraseScope erases all that a scope holds and counts it: memories with their
 // revisions and tombstones, sessions with their exchanges, places, anchors,
 // ledger, why records and jobs. A user's scope takes the parts of their agents
 // with it; the sessions of `user:<id>/agent:<id>` are those that named the
@@ -17,11 +17,15 @@ import (
 // again. What was promoted from there is made anew in another author's words, or
 // goes. Memories of the tenant's other scopes that rest on those sessions or were
 // made of those memories lose that evidence, or go where they have none besides.
-// The error is store.ErrNotFound for a tenant that has nothing. It holds
-// all writes up while it works.
+// The error is store.ErrNotFound for a tenant that has nothing.
+//
+// When it returns, nothing of the scope can be read any more and, in an encrypted
+// directory, the key of it is destroyed; its rows leave the files in the background.
+// [Store.Erasure] tells when they have.
 func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
 	rec := store.Receipt{Tenant: tenant, Scope: sc}
-	return rec, wrap("erase scope", s.eraseUntil(ctx, tenant, sc, time.Time{}, &rec))
+	err := s.eraseUntil(ctx, tenant, sc, time.Time{}, &rec)
+	return rec, wrap("erase scope", err)
 }
 
 // eraseUntil is EraseScope; with a time it is one that another sidecar did then:
@@ -33,54 +37,74 @@ func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, u
 	err := s.with(func(h *handle) error {
 		s.write.Lock()
 		defer s.write.Unlock()
-		tenant := s.tenant(tenant)
-		rec.Tenant = tenant
-		scopes, err := s.below(h, tenant, sc)
-		if errors.Is(err, store.ErrNotFound) && !until.IsZero() {
-			scopes, err = []store.Scope{sc}, nil
-		}
-		if err != nil {
-			return err
-		}
-		gone := erased{sessions: map[string]bool{}, until: until, stay: map[store.Hash]bool{}}
-		going := map[place]bool{}
-		for _, sc := range scopes {
-			at := h.at(tenant, sc)
-			going[at] = true
-			if err := s.afterErasure(h, at, &gone); err != nil {
-				return err
-			}
-		}
-		err = s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error {
-			rec.Promoted, err = s.unshare(t, tenant, func(id string, at place) bool { return going[at] && !gone.stay[h.memory(id)] })
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, sc := range scopes {
-			e := eraser{s: s, h: h, tenant: tenant, scope: sc, rec: rec, gone: &gone}
-			if err := e.run(); err != nil {
-				return err
-			}
-			rec.Erased = append(rec.Erased, sc)
-		}
-		if err := s.followErased(h, tenant, &gone, rec); err != nil {
-			return err
-		}
-		if err := s.dropWaiting(h, tenant, scopes); err != nil {
-			return err
-		}
-		if err := s.shipStaying(h, tenant, scopes, &gone); err != nil {
-			return err
-		}
-		s.feed.reset()
-		return s.reload(h)
+		rec.Tenant = s.tenant(tenant)
+		return s.erase(h, sc, until, rec)
 	})
 	if err == nil {
 		s.squeezeSoon()
 	}
 	return err
+}
+
+// erase is eraseUntil under the write lock. What rests on the scope elsewhere goes
+// first: killed in between, the scope is still there to be erased again.
+func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Receipt) error {
+	tenant := rec.Tenant
+	scopes, err := s.below(h, tenant, sc)
+	if errors.Is(err, store.ErrNotFound) && !until.IsZero() {
+		scopes, err = []store.Scope{sc}, nil
+	}
+	if err != nil {
+		return err
+	}
+	rec.Erased = scopes
+	gone := &erased{going: map[place]bool{}, sessions: map[string]bool{}, until: until, stay: map[store.Hash]bool{}}
+	all := make([]*eraser, len(scopes))
+	for i, sc := range scopes {
+		e := &eraser{s: s, h: h, tenant: tenant, scope: sc, rec: rec, gone: gone}
+		all[i] = e
+		gone.going[e.at()] = true
+		if err := s.afterErasure(h, e.at(), gone); err != nil {
+			return err
+		}
+		if err := e.find(); err != nil {
+			return err
+		}
+	}
+	err = s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error {
+		rec.Promoted, err = s.unshare(t, tenant, gone.going, func(id string, at place) bool { return gone.takes(h, id, at) })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.followErased(h, tenant, gone, rec); err != nil {
+		return err
+	}
+	if gone.foreign() {
+		return s.wipeScopes(h, all)
+	}
+	return s.hideScopes(h, all)
+}
+
+// wipeScopes erases scopes row by row, because some of it came after the erasure
+// and stays.
+func (s *Store) wipeScopes(h *handle, all []*eraser) error {
+	gone, tenant := all[0].gone, all[0].tenant
+	for _, e := range all {
+		if err := e.run(); err != nil {
+			return err
+		}
+	}
+	scopes := all[0].rec.Erased
+	if err := s.dropWaiting(h, tenant, scopes); err != nil {
+		return err
+	}
+	if err := s.shipStaying(h, tenant, scopes, gone); err != nil {
+		return err
+	}
+	s.feed.reset()
+	return s.reload(h)
 }
 
 // below lists a scope and, of a user, the parts of their agents, those first.
@@ -104,8 +128,7 @@ func (s *Store) below(h *handle, tenant string, sc store.Scope) ([]store.Scope, 
 	return append(out, sc), nil
 }
 
-// eraser erases one scope, in as many transactions as it takes: the mark first,
-// the scope's own record last.
+// eraser erases one scope.
 type eraser struct {
 	s      *Store
 	h      *handle
@@ -113,60 +136,71 @@ type eraser struct {
 	scope  store.Scope
 	rec    *store.Receipt
 	dead   map[string]bool // ids of the scope's sessions; false: it goes on
-	goesOn []conversation
+	talks  []conversation  // where they lie
+	goesOn []conversation  // those that go on
 	gone   *erased
 }
 
+func (e *eraser) at() place { return e.h.at(e.tenant, e.scope) }
+
+// users is the place of the scope's user, where their sessions lie.
+func (e *eraser) users() (place, bool) {
+	user, ok := e.scope.UserOf()
+	return e.h.at(e.tenant, store.UserScope(user)), ok
+}
+
+// run erases row by row, in as many transactions as it takes: the mark first, the
+// scope's own record last.
 func (e *eraser) run() error {
-	at := e.h.at(e.tenant, e.scope)
-	err := e.s.apply(e.h, &tx{foreign: e.gone.foreign()}, func(t *tx) error {
-		now := e.gone.until
-		if now.IsZero() {
-			now = e.s.now()
-		}
-		if err := t.put(join(famErased, at[:]), now, 0, 0); err != nil {
-			return err
-		}
-		return e.s.ship(t, at, waiting{kind: outErasure, tenant: e.tenant, scope: e.scope, time: now})
-	})
+	at := e.at()
+	err := e.s.apply(e.h, &tx{foreign: e.gone.foreign()}, func(t *tx) error { return e.mark(t, e.gone.until) })
 	if err != nil {
 		return err
 	}
 	if err := e.s.apply(e.h, &tx{}, func(t *tx) error { return e.s.dropReady(t, at) }); err != nil {
 		return err
 	}
-	if user, ok := e.scope.UserOf(); ok {
-		if err := e.conversations(e.h.at(e.tenant, store.UserScope(user))); err != nil {
-			return err
-		}
+	if err := e.conversations(); err != nil {
+		return err
 	}
 	for _, f := range []struct {
 		family byte
-		count  *int
 		also   func(*tx, row) ([][]byte, error)
 	}{
-		{famRevision, &e.rec.Revisions, e.ofMemory(func(r row) (store.Hash, error) { return store.Hash(r.item.Key()[1+placeLen:]), nil })},
-		{famForgotten, &e.rec.Tombstones, e.stone},
-		{famText, nil, e.ofMemory(e.saidBy)},
-		{famVector, nil, e.ofMemory(func(r row) (store.Hash, error) { return tail(r), nil })},
-		{famReadyPart, nil, nil},
-		{famUnready, nil, nil},
-		{famJob, &e.rec.Jobs, e.job},
-		{famMemory, &e.rec.Memories, e.memory},
-		{famScope, nil, e.record},
+		{famRevision, e.ofMemory(func(r row) (store.Hash, error) { return store.Hash(r.item.Key()[1+placeLen:]), nil })},
+		{famForgotten, e.stone},
+		{famText, e.ofMemory(e.saidBy)},
+		{famVector, e.ofMemory(func(r row) (store.Hash, error) { return tail(r), nil })},
+		{famReadyPart, nil},
+		{famUnready, nil},
+		{famJob, e.job},
+		{famMemory, e.memory},
+		{famScope, e.record},
 	} {
-		if err := e.wipe(join(f.family, at[:]), f.count, f.also); err != nil {
+		if err := e.wipe(join(f.family, at[:]), countOf(e.rec, f.family), f.also); err != nil {
 			return err
 		}
 	}
 	return e.s.destroyKey(e.h, at)
 }
 
-// conversations erases the scope's sessions and what belongs to them. at is the
-// place of their user.
-func (e *eraser) conversations(at place) error {
+// mark says that nothing from before a moment is learned again, and tells the
+// fleet.
+func (e *eraser) mark(t *tx, now time.Time) error {
+	at := e.at()
+	if err := t.put(join(famErased, at[:]), now, 0, 0); err != nil {
+		return err
+	}
+	return e.s.ship(t, at, waiting{kind: outErasure, tenant: e.tenant, scope: e.scope, time: now})
+}
+
+// find lists the scope's sessions.
+func (e *eraser) find() error {
+	at, ok := e.users()
+	if !ok {
+		return nil
+	}
 	e.dead = map[string]bool{}
-	var list []conversation
 	txn := e.h.db.NewTransaction(false)
 	defer txn.Discard()
 	for r := range (view{e.h, txn}).rows(join(famSession, at[:]), nil) {
@@ -174,44 +208,49 @@ func (e *eraser) conversations(at place) error {
 		if err != nil {
 			return err
 		}
-		if x.Owner.SkillScope() == e.scope {
-			e.gone.sessions[x.ID] = true
-			if e.dead[x.ID] = !e.gone.keeps(x.LastSeen); !e.dead[x.ID] {
-				e.goesOn = append(e.goesOn, conversation(r.key()[1:]))
-			}
-			list = append(list, conversation(r.key()[1:]))
+		if x.Owner.SkillScope() != e.scope {
+			continue
 		}
+		e.gone.sessions[x.ID] = true
+		if e.dead[x.ID] = !e.gone.keeps(x.LastSeen); !e.dead[x.ID] {
+			e.goesOn = append(e.goesOn, conversation(r.key()[1:]))
+		}
+		e.talks = append(e.talks, conversation(r.key()[1:]))
 	}
-	for _, c := range list {
-		for _, f := range []struct {
-			family byte
-			count  *int
-			also   func(*tx, row) ([][]byte, error)
-		}{
-			{famPlaces, nil, e.places},
-			{famExchange, &e.rec.Exchanges, e.exchange},
-		} {
-			if err := e.wipe(join(f.family, c[:]), f.count, f.also); err != nil {
-				return err
-			}
+	return nil
+}
+
+// conversations erases the scope's sessions and what belongs to them, row by row.
+func (e *eraser) conversations() error {
+	at, ok := e.users()
+	if !ok {
+		return nil
+	}
+	for _, c := range e.talks {
+		if err := e.wipe(join(famPlaces, c[:]), &e.rec.Places, nil); err != nil {
+			return err
+		}
+		if err := e.wipe(join(famExchange, c[:]), &e.rec.Exchanges, e.exchange); err != nil {
+			return err
 		}
 	}
 	for _, f := range []struct {
-		prefix []byte
-		count  *int
+		family byte
 		also   func(*tx, row) ([][]byte, error)
 	}{
-		{join(famLedger, at[:]), &e.rec.Ledger, ofSession(e, func(x *store.LedgerEntry) (string, time.Time) { return x.Session, x.Created }, nil)},
-		{join(famWhy, at[:]), &e.rec.Why, ofSession(e, func(x *store.Why) (string, time.Time) { return x.Session, x.Time }, tailIndex(byWhy))},
-		{join(famAnchor, at[:]), &e.rec.Anchors, e.anchor},
-		{join(famJob, at[:]), &e.rec.Jobs, ofSession(e, func(x *store.Job) (string, time.Time) { return x.Session, time.Time{} }, tailIndex(byJob))},
-		{join(famBegun, at[:]), &e.rec.Exchanges, e.begun},
-		{[]byte{famReflected}, nil, e.reflected(list)},
-		{join(famSession, at[:]), &e.rec.Sessions, e.session},
+		{famLedger, ofSession(e, func(x *store.LedgerEntry) (string, time.Time) { return x.Session, x.Created }, nil)},
+		{famWhy, ofSession(e, func(x *store.Why) (string, time.Time) { return x.Session, x.Time }, tailIndex(byWhy))},
+		{famAnchor, e.anchor},
+		{famJob, ofSession(e, func(x *store.Job) (string, time.Time) { return x.Session, time.Time{} }, tailIndex(byJob))},
+		{famBegun, e.begun},
+		{famSession, e.session},
 	} {
-		if err := e.wipe(f.prefix, f.count, f.also); err != nil {
+		if err := e.wipe(join(f.family, at[:]), countOf(e.rec, f.family), f.also); err != nil {
 			return err
 		}
+	}
+	if err := e.wipe([]byte{famReflected}, nil, e.reflected()); err != nil {
+		return err
 	}
 	return e.countAnew()
 }
@@ -331,18 +370,11 @@ func (e *eraser) exchange(_ *tx, r row) ([][]byte, error) {
 	if e.gone.keeps(x.Started) {
 		return skip, nil
 	}
-	e.rec.Places += len(x.Places)
 	keys, err := r.partKeys(seq)
 	if x.ID != "" {
 		keys = append(keys, idKey(byExchange, e.h.exchange(x.ID)))
 	}
 	return keys, err
-}
-
-func (e *eraser) places(_ *tx, r row) ([][]byte, error) {
-	places, err := r.places()
-	e.rec.Places += len(places)
-	return nil, err
 }
 
 func (e *eraser) anchor(_ *tx, r row) ([][]byte, error) {
@@ -364,9 +396,9 @@ func (e *eraser) begun(_ *tx, r row) ([][]byte, error) {
 	return r.partKeys(0)
 }
 
-func (e *eraser) reflected(list []conversation) func(*tx, row) ([][]byte, error) {
+func (e *eraser) reflected() func(*tx, row) ([][]byte, error) {
 	gone := map[conversation]bool{}
-	for _, c := range list {
+	for _, c := range e.talks {
 		gone[c] = true
 	}
 	return func(_ *tx, r row) ([][]byte, error) {
@@ -386,6 +418,5 @@ func (e *eraser) memory(t *tx, r row) ([][]byte, error) {
 	if e.gone.stay[id] {
 		return skip, nil
 	}
-	e.gone.ids = append(e.gone.ids, m.ID)
 	return [][]byte{idKey(byMemory, id), memoryIndex(at, m.CreatedAt, id)}, e.s.setGone(t, id)
 }

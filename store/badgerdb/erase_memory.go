@@ -55,7 +55,7 @@ func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, erro
 		if err := s.buryAll(t, at, &is); err != nil {
 			return err
 		}
-		if _, err := s.unshare(t, is.Tenant, func(id string, _ place) bool { return slices.Contains(gone.ids, id) }); err != nil {
+		if _, err := s.unshare(t, is.Tenant, nil, func(id string, _ place) bool { return slices.Contains(gone.ids, id) }); err != nil {
 			return err
 		}
 		for i := range derived {

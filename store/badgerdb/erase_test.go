@@ -49,7 +49,8 @@ func TestEraseUserWithReceipt(t *testing.T) {
 	got := must[store.Receipt](t)(s.EraseScope(t.Context(), "acme", ann.Scope()))
 	want := store.Receipt{
 		Tenant: "acme", Scope: ann.Scope(), Erased: []store.Scope{coder.SkillScope(), ann.Scope()},
-		Memories: 2, Revisions: 2, Tombstones: 1, Sessions: 2, Exchanges: 4, Places: 4, Anchors: 2, Ledger: 2, Why: 2, Jobs: 2,
+		Memories: 2, Revisions: 2, Tombstones: 1, Sessions: 2, Exchanges: 4, Anchors: 2, Ledger: 2, Why: 2, Jobs: 2,
+		ErasedAt: c.now(), State: store.ErasureSweeping, OutOfReach: store.BeyondErasure(s.h.keys != nil, false),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("receipt (-want +got):\n%s", d)
@@ -117,7 +118,8 @@ func TestEraseOneAgentsPart(t *testing.T) {
 	got := must[store.Receipt](t)(s.EraseScope(t.Context(), "acme", coder.SkillScope()))
 	want := store.Receipt{
 		Tenant: "acme", Scope: coder.SkillScope(), Erased: []store.Scope{coder.SkillScope()},
-		Memories: 1, Revisions: 1, Sessions: 1, Exchanges: 2, Places: 2, Anchors: 1, Ledger: 1, Why: 1, Jobs: 1,
+		Memories: 1, Revisions: 1, Sessions: 1, Exchanges: 2, Anchors: 1, Ledger: 1, Why: 1, Jobs: 1,
+		ErasedAt: c.now(), State: store.ErasureSweeping, OutOfReach: store.BeyondErasure(s.h.keys != nil, false),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("receipt (-want +got):\n%s", d)

@@ -33,6 +33,8 @@ const (
 	famDataKey   = 'K' // tenant, scope                      -> slot of the scope's data key in the keyring; not sealed
 	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
 	famCopy      = 'C' // tenant, scope                      -> copyRecord: when it was last used
+	famHidden    = 'H' // tenant, scope                      -> version until which what lies there is erased; not sealed
+	famReceipt   = 'E' // tenant, scope                      -> store.Receipt of its last erasure
 
 	// Without a place: nothing but hashes, numbers and harmless values.
 	famFormat    = 'v' //                            -> formatRecord

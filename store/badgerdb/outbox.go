@@ -280,6 +280,15 @@ func (s *Store) unship(t *tx, at place, w waiting) error {
 	return t.del(outboxKey(p.seq, at))
 }
 
+// waitsFor says whether a thing has a row. Where there are more rows than are held
+// in memory, everything may.
+func (o *outbox) waitsFor(thing string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.pending[thing]
+	return ok || o.rows > len(o.pending)
+}
+
 // settle counts a row out that is gone from the disk.
 func (o *outbox) settle(thing string, seq uint64) {
 	o.mu.Lock()

@@ -199,18 +199,19 @@ func (s *Store) mayPromote(t *tx, at place, m *store.Memory, sources []store.Mem
 // unshare takes sources that are erased out of what was promoted of them: what
 // has another author's left is made anew in that one's words, the rest goes. It
 // must come before the sources do, so that a crash in between is made good by
-// erasing again. It returns how many memories went or changed.
-func (s *Store) unshare(t *tx, tenant string, erased func(id string, at place) bool) (int, error) {
+// erasing again. Places that go themselves are left alone. It returns how many
+// memories went or changed.
+func (s *Store) unshare(t *tx, tenant string, going map[place]bool, erased func(id string, at place) bool) (int, error) {
 	scopes, err := t.scopes(tenant)
 	if err != nil {
 		return 0, err
 	}
 	var hit []store.Memory
 	for _, sc := range scopes {
-		if _, own := sc.UserOf(); own {
+		at := t.h.at(tenant, sc)
+		if _, own := sc.UserOf(); own || going[at] {
 			continue
 		}
-		at := t.h.at(tenant, sc)
 		for r := range t.rows(join(famMemory, at[:]), nil) {
 			var m store.Memory
 			if err := r.into(&m); err != nil {

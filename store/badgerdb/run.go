@@ -115,6 +115,9 @@ func (s *Store) open() error {
 }
 
 func (s *Store) revive(h *handle) error {
+	if err := s.loadHidden(h); err != nil {
+		return err
+	}
 	if err := s.dropDestroyed(h); err != nil {
 		return fmt.Errorf("remove erased scopes: %w", err)
 	}

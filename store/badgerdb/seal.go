@@ -40,7 +40,7 @@ func sealedBy(key []byte) (at place) {
 	switch key[0] {
 	case famOutbox:
 		copy(at[:], key[1+8:][:hashLen])
-	case famErased:
+	case famErased, famReceipt:
 		copy(at[:], key[1:][:hashLen])
 	default:
 		at = place(key[1:])

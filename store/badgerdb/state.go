@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"hindsight/store"
@@ -108,6 +109,15 @@ func (s *Store) load(v view) (state, error) {
 		}
 		st.gone[store.Hash(r.key()[1:])] = at
 	}
+	if hidden := v.h.hidden.Load(); hidden != nil {
+		for at := range *hidden { // the sweep notes them on disk as it deletes them
+			for r := range v.all(join(famMemory, at[:]), nil) {
+				if v.h.hides(r.item) {
+					st.gone[tail(r)] = time.Time{}
+				}
+			}
+		}
+	}
 	for r := range v.rows([]byte{famOffered}, nil) {
 		at, err := r.moment()
 		if err != nil {
@@ -198,6 +208,17 @@ func (st *state) job(at conversation, j *store.Job) {
 func (st *state) settle(at conversation, l *live) {
 	if l.State == store.Closed && l.LastSeq <= l.Cursor && len(l.jobs) == 0 {
 		delete(st.sessions, at)
+	}
+}
+
+// leave lets go of what was at erased places; of tells where a job lies.
+func (st *state) leave(going map[place]bool, of func(*store.Job) place) {
+	maps.DeleteFunc(st.sessions, func(at conversation, _ *live) bool { return going[at.place()] })
+	maps.DeleteFunc(st.jobs, func(_ string, j *store.Job) bool { return going[of(j)] })
+	maps.DeleteFunc(st.begun, func(_ store.Hash, at place) bool { return going[at] })
+	for at := range going {
+		delete(st.scopes, at)
+		delete(st.ready, at)
 	}
 }
 

@@ -31,9 +31,15 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 		if err := s.sweep(ctx, h); err != nil && ctx.Err() == nil {
 			s.log.Warn("sweep", "err", err)
 		}
-		if (erased || q.due(h, s.now())) && !s.checkSpace() {
+		swept, err := s.sweepHidden(ctx, h)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("sweep away what was erased", "err", err)
+		}
+		if (erased || len(swept) > 0 || q.due(h, s.now())) && !s.checkSpace() {
 			if err := s.squeeze(h); err != nil {
 				s.log.Warn("squeeze", "err", err)
+			} else if err := s.endHidden(h, swept); err != nil {
+				s.log.Warn("end an erasure", "err", err)
 			}
 			q.base, q.at = tableBytes(h), s.now()
 		}

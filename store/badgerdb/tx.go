@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -19,6 +20,8 @@ type handle struct {
 	db    *badger.DB
 	keys  *keyring // nil: values lie there as they are
 	alias func(tenant string) string
+
+	hidden atomic.Pointer[map[place]uint64] // erased places, and up to which version; nil: none
 }
 
 func (h *handle) close() error {
@@ -84,8 +87,20 @@ func (r row) into(v any) error {
 }
 
 // rows runs over the keys that begin with prefix, in order, from the first
-// that isn't below seek. Two must not be open at once while writing.
+// that isn't below seek, but for what is erased. Two must not be open at once while
+// writing.
 func (v view) rows(prefix, seek []byte) iter.Seq[row] {
+	return func(yield func(row) bool) {
+		for r := range v.all(prefix, seek) {
+			if !v.h.hides(r.item) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// all is rows with what is erased and not yet swept away.
+func (v view) all(prefix, seek []byte) iter.Seq[row] {
 	return func(yield func(row) bool) {
 		o := badger.DefaultIteratorOptions
 		o.PrefetchValues = false // values lie beside their keys
@@ -106,7 +121,7 @@ func (v view) rows(prefix, seek []byte) iter.Seq[row] {
 // row finds one key. The error is store.ErrNotFound where there is none.
 func (v view) row(key []byte) (row, error) {
 	it, err := v.txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
+	if errors.Is(err, badger.ErrKeyNotFound) || err == nil && v.h.hides(it) {
 		return row{}, store.ErrNotFound
 	}
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"hindsight/store"
 )
 
@@ -30,18 +28,11 @@ func (s *Store) ScopeVectors(ctx context.Context, tenant string, sc store.Scope,
 	var d vectorDecoder
 	err := s.view(func(v view) error {
 		at := v.h.at(tenant, sc)
-		o := badger.DefaultIteratorOptions
-		o.Prefix = join(famVector, at[:])
-		o.PrefetchSize = 16
-		o.PrefetchValues = false // values lie beside their keys
-		it := v.txn.NewIterator(o)
-		defer it.Close()
 		n := 0
-		for it.Seek(o.Prefix); it.ValidForPrefix(o.Prefix); it.Next() {
+		for r := range v.rows(join(famVector, at[:]), nil) {
 			if n++; n%looked == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			r := row{v, it.Item()}
 			if r.meta() != mark {
 				continue
 			}

@@ -1,0 +1,186 @@
+package badgerdb
+
+import (
+	"context"
+	"strings"
+
+	"hindsight/store"
+)
+
+// hideScopes erases scopes as wholes: one change hides all that lies there. An
+// agent's part of a user has its sessions at the user's place; these go row by row.
+func (s *Store) hideScopes(h *handle, all []*eraser) error {
+	rec, going := all[0].rec, all[0].gone.going
+	var ids []store.Hash
+	for _, e := range all {
+		more, err := e.count()
+		if err != nil {
+			return err
+		}
+		ids = append(ids, more...)
+	}
+	rec.ErasedAt, rec.OutOfReach = s.now(), store.BeyondErasure(h.keys != nil, s.cfg.Share)
+	err := s.apply(h, &tx{}, func(t *tx) error {
+		for _, e := range all {
+			at := e.at()
+			if err := e.mark(t, rec.ErasedAt); err != nil {
+				return err
+			}
+			if err := s.hidePlace(t, at); err != nil {
+				return err
+			}
+			if err := s.keepCopyOf(t, at); err != nil {
+				return err
+			}
+		}
+		return s.putReceipt(t, rec)
+	})
+	if err != nil {
+		return err
+	}
+	s.mirror(func(st *state) {
+		st.leave(going, func(j *store.Job) place {
+			if j.Consolidates() {
+				return h.at(j.Owner.Tenant, j.Scope)
+			}
+			return h.owner(j.Owner)
+		})
+		for at := range going {
+			st.erased[at] = rec.ErasedAt
+		}
+		for _, id := range ids {
+			st.gone[id] = st.gone[id]
+		}
+	})
+	s.turn()
+	for _, e := range all {
+		s.feed.cut(scopeName{e.tenant, e.scope})
+		s.vectors.feed.cut(scopeName{e.tenant, e.scope})
+	}
+	if err := s.destroyDoomed(h); err != nil {
+		return err
+	}
+	if strings.Contains(string(rec.Scope), "/") {
+		e := all[len(all)-1]
+		if err := e.conversations(); err != nil {
+			return err
+		}
+		if err := s.apply(h, &tx{}, func(t *tx) error { return s.putReceipt(t, rec) }); err != nil {
+			return err
+		}
+		if err := s.reload(h); err != nil {
+			return err
+		}
+	}
+	if err := s.dropWaiting(h, rec.Tenant, rec.Erased); err != nil {
+		return err
+	}
+	s.progress(h, rec)
+	return nil
+}
+
+// keepCopyOf brings the note of when a copy was used under the place's new key: it
+// is no content, and outlives the erasure.
+func (s *Store) keepCopyOf(t *tx, at place) error {
+	s.mu.RLock()
+	c, ok := s.mem.copies[at]
+	s.mu.RUnlock()
+	if !ok {
+		return nil
+	}
+	if t.h.keys != nil {
+		if _, err := t.draw(at); err != nil {
+			return err
+		}
+	}
+	return s.putCopy(t, at, c)
+}
+
+// countOf is where a receipt counts the rows of a family, nil where it doesn't.
+func countOf(rec *store.Receipt, family byte) *int {
+	switch family {
+	case famMemory:
+		return &rec.Memories
+	case famRevision:
+		return &rec.Revisions
+	case famForgotten:
+		return &rec.Tombstones
+	case famSession:
+		return &rec.Sessions
+	case famExchange, famBegun:
+		return &rec.Exchanges
+	case famPlaces:
+		return &rec.Places
+	case famAnchor:
+		return &rec.Anchors
+	case famLedger:
+		return &rec.Ledger
+	case famWhy:
+		return &rec.Why
+	case famJob:
+		return &rec.Jobs
+	}
+	return nil
+}
+
+// count counts what lies at the scope's place, by the keys alone, and lists its
+// memories.
+func (e *eraser) count() (ids []store.Hash, err error) {
+	txn := e.h.db.NewTransaction(false)
+	defer txn.Discard()
+	at := e.at()
+	for _, family := range placed() {
+		n := countOf(e.rec, family)
+		if n == nil {
+			continue
+		}
+		for r := range (view{e.h, txn}).rows(join(family, at[:]), nil) {
+			*n++
+			if family == famMemory {
+				ids = append(ids, tail(r))
+			}
+		}
+	}
+	return ids, nil
+}
+
+func receiptKey(h *handle, tenant string, sc store.Scope) []byte {
+	at := h.at(tenant, sc)
+	return join(famReceipt, at[:])
+}
+
+func (s *Store) putReceipt(t *tx, rec *store.Receipt) error {
+	return t.put(receiptKey(t.h, rec.Tenant, rec.Scope), rec, 0, keepSession)
+}
+
+// Erasure is the receipt of the last erasure of a scope, and how far it is. The
+// error is store.ErrNotFound where there was none within 400 days, or another
+// sidecar did it.
+func (s *Store) Erasure(_ context.Context, tenant string, sc store.Scope) (rec store.Receipt, err error) {
+	err = s.view(func(v view) error {
+		if err := v.get(receiptKey(v.h, s.tenant(tenant), sc), &rec); err != nil {
+			return err
+		}
+		s.progress(v.h, &rec)
+		return nil
+	})
+	return rec, wrap("find the receipt of an erasure", err)
+}
+
+// progress says in a receipt how far its erasure is.
+func (s *Store) progress(h *handle, rec *store.Receipt) {
+	rec.State = store.ErasureDone
+	if s.cfg.Share {
+		rec.Shared = store.ErasureDone
+	}
+	hidden := h.hidden.Load()
+	for _, sc := range rec.Erased {
+		at := h.at(rec.Tenant, sc)
+		if hidden != nil && (*hidden)[at] > 0 {
+			rec.State = store.ErasureSweeping
+		}
+		if s.cfg.Share && s.outbox.waitsFor((&waiting{kind: outErasure}).thing(at)) {
+			rec.Shared = store.ErasureWaiting
+		}
+	}
+}
