@@ -12,6 +12,7 @@ import (
 
 	"hindsight/internal/bench"
 	"hindsight/store"
+	"hindsight/store/badgerdb"
 )
 
 // benchAPICmd measures what a person waits for at the management API and its
@@ -34,10 +35,10 @@ func (c *benchAPICmd) Run(ctx context.Context, a *app) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the figures are what counts
 	data := filepath.Join(dir, "data")
-	if err := a.fillOneScope(ctx, data, c.Memories, c.Embedder); err != nil {
+	if err := a.fillOneScope(ctx, badgerdb.Config{Dir: data}, c.Memories, c.Embedder); err != nil {
 		return err
 	}
-	cl, stop, err := c.start(ctx, a, data)
+	cl, stop, err := startAPI(ctx, a, badgerdb.Config{Dir: data}, c.Embedder)
 	if err != nil {
 		return err
 	}
@@ -53,12 +54,12 @@ func (c *benchAPICmd) Run(ctx context.Context, a *app) error {
 	return w.report(a, c.Within)
 }
 
-// start starts the product in this process and returns a client over TCP.
-func (c *benchAPICmd) start(ctx context.Context, a *app, dir string) (*client, func(), error) {
+// startAPI starts the product in this process and returns a client over TCP.
+func startAPI(ctx context.Context, a *app, on badgerdb.Config, embedder string) (*client, func(), error) {
 	set := map[string]string{
-		"LLM_API_BASE": "http://127.0.0.1:9/v1", "HINDSIGHT_DATA_DIR": dir, "HINDSIGHT_LOG_LEVEL": "error", "HINDSIGHT_REFLECT_MODEL": "rules",
+		"LLM_API_BASE": "http://127.0.0.1:9/v1", "HINDSIGHT_DATA_DIR": on.Dir, "HINDSIGHT_ENCRYPTION_KEY_FILE": on.EncryptionKeyFile, "HINDSIGHT_LOG_LEVEL": "error", "HINDSIGHT_REFLECT_MODEL": "rules",
 		"HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_TOKEN": benchToken,
-		"HINDSIGHT_EMBEDDER": c.Embedder, "HINDSIGHT_TENANT": "bench",
+		"HINDSIGHT_EMBEDDER": embedder, "HINDSIGHT_TENANT": "bench",
 	}
 	env := a.env
 	env.get = func(name string) string { return set[name] }

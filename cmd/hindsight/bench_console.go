@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hindsight/proxy/admin"
+
+	"hindsight/store/badgerdb"
 )
 
 // benchConsoleCmd measures what a person waits for at the console.
@@ -33,7 +35,7 @@ func (c *benchConsoleCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer b.stop()
 	dir := filepath.Join(b.dir, "filled")
-	if err := a.fillOneScope(ctx, dir, c.Memories, c.Embedder); err != nil {
+	if err := a.fillOneScope(ctx, badgerdb.Config{Dir: dir}, c.Memories, c.Embedder); err != nil {
 		return err
 	}
 	server, err := b.serveOn(ctx, dir)

@@ -107,7 +107,7 @@ func (cmd *benchRecallCmd) users() int {
 func (cmd *benchRecallCmd) firsts(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "large")
 	b.shown.doing("filling %d scopes of %d memories", cmd.users(), cmd.Memories)
-	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
+	if err := onStore(ctx, badgerdb.Config{Dir: dir}, func(ctx context.Context, st *badgerdb.Store) error {
 		return fillScopes(ctx, st, b.shown, cmd.users(), cmd.Memories, cmd.Embedder)
 	}); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (cmd *benchRecallCmd) idle(ctx context.Context, b *benchStack, dir string, 
 func (cmd *benchRecallCmd) touch(ctx context.Context, b *benchStack, r *recallReport) error {
 	dir := filepath.Join(b.dir, "many")
 	b.shown.doing("filling %d scopes of %d memories", cmd.Scopes, cmd.Each)
-	if err := onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
+	if err := onStore(ctx, badgerdb.Config{Dir: dir}, func(ctx context.Context, st *badgerdb.Store) error {
 		return fillScopes(ctx, st, b.shown, cmd.Scopes, cmd.Each, "none")
 	}); err != nil {
 		return err

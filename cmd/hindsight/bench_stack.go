@@ -66,7 +66,7 @@ func startBench(ctx context.Context, memories int, embedder string) (*benchStack
 	if err != nil {
 		return nil, err
 	}
-	if err := onStore(ctx, filepath.Join(b.dir, "filled"), func(ctx context.Context, st *badgerdb.Store) error {
+	if err := onStore(ctx, badgerdb.Config{Dir: filepath.Join(b.dir, "filled")}, func(ctx context.Context, st *badgerdb.Store) error {
 		return fillBench(ctx, st, memories, embedder)
 	}); err != nil {
 		b.stop()
@@ -216,8 +216,8 @@ func (b *benchStack) stop() {
 }
 
 // onStore opens the store of a data directory, does something with it, and closes it.
-func onStore(ctx context.Context, dir string, do func(context.Context, *badgerdb.Store) error) error {
-	st, shut, err := runStore(ctx, badgerdb.Config{Dir: dir})
+func onStore(ctx context.Context, cfg badgerdb.Config, do func(context.Context, *badgerdb.Store) error) error {
+	st, shut, err := runStore(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -35,10 +35,10 @@ type kindOfCall struct {
 }
 
 // fillOneScope makes a data directory with a scope of so many memories.
-func (a *app) fillOneScope(ctx context.Context, dir string, memories int, embedder string) error {
+func (a *app) fillOneScope(ctx context.Context, cfg badgerdb.Config, memories int, embedder string) error {
 	shown := a.long(fmt.Sprintf("filling a scope of %d memories", memories), 0)
 	defer shown.end()
-	return onStore(ctx, dir, func(ctx context.Context, st *badgerdb.Store) error {
+	return onStore(ctx, cfg, func(ctx context.Context, st *badgerdb.Store) error {
 		return fillScopes(ctx, st, shown, 1, memories, embedder)
 	})
 }

@@ -10,15 +10,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hindsight/store"
 )
 
 // tenantsCmd is `hindsight tenants`.
 type tenantsCmd struct {
-	List  tenantsList  `cmd:"" help:"List tenants and their scopes."`
-	Link  tenantsLink  `cmd:"" help:"Let a tenant go on in another, after its credential was rotated."`
-	Erase tenantsErase `cmd:"" help:"Erase everything of a scope: memories, sessions and what was injected."`
+	List    tenantsList    `cmd:"" help:"List tenants and their scopes."`
+	Link    tenantsLink    `cmd:"" help:"Let a tenant go on in another, after its credential was rotated."`
+	Erase   tenantsErase   `cmd:"" help:"Erase everything of a scope: memories, sessions and what was injected."`
+	Erasure tenantsErasure `cmd:"" help:"The receipt of a scope's last erasure, and whether its bytes have left the files."`
 }
 
 const tenantsPath = "/api/v1/tenants"
@@ -79,35 +81,59 @@ type tenantsErase struct {
 }
 
 // Run erases it and prints the receipt.
-func (c *tenantsErase) Run(ctx context.Context, a *app) (err error) {
+func (c *tenantsErase) Run(ctx context.Context, a *app) error {
 	if !c.Yes {
 		return &failure{wrong: "nothing was erased", next: "Say --yes to erase everything of " + c.Scope + " for good.", code: exitUsage}
 	}
-	cl, err := a.client(ctx, c.reach)
+	return receipt(ctx, a, c.reach, c.Scope, http.MethodDelete, "")
+}
+
+type tenantsErasure struct {
+	reach
+	Scope string `required:"" placeholder:"SCOPE" help:"The scope that was erased."`
+}
+
+// Run prints the receipt.
+func (c *tenantsErasure) Run(ctx context.Context, a *app) error {
+	return receipt(ctx, a, c.reach, c.Scope, http.MethodGet, "/erasure")
+}
+
+// receipt makes a call on a scope that answers with the receipt of its erasure.
+func receipt(ctx context.Context, a *app, to reach, scope, method, path string) (err error) {
+	cl, err := a.client(ctx, to)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cl.close()) }()
-	tenant := c.Tenant
+	tenant := to.Tenant
 	if tenant == "" {
 		if tenant, err = onlyTenant(ctx, cl); err != nil {
 			return err
 		}
 	}
 	var r store.Receipt
-	path := tenantsPath + "/" + url.PathEscape(tenant) + "/scopes/" + url.PathEscape(c.Scope)
-	if _, err := cl.do(ctx, http.MethodDelete, path, nil, nil, &r); err != nil {
+	if _, err := cl.do(ctx, method, erasedPath(tenant, scope)+path, nil, nil, &r); err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(r)
 	}
 	n := strconv.Itoa
-	return a.printFields([][2]string{
+	fields := [][2]string{
 		{"tenant", r.Tenant}, {"scope", string(r.Scope)}, {"memories", n(r.Memories)}, {"revisions", n(r.Revisions)},
-		{"sessions", n(r.Sessions)}, {"exchanges", n(r.Exchanges)}, {"injected blocks", n(r.Ledger)},
+		{"of other scopes", n(r.Promoted + r.Remade)}, {"sessions", n(r.Sessions)}, {"exchanges", n(r.Exchanges)}, {"injected blocks", n(r.Ledger)},
 		{"recall records", n(r.Why)}, {"reflections", n(r.Jobs)}, {"anchors", n(r.Anchors)}, {"places", n(r.Places)}, {"tombstones", n(r.Tombstones)},
-	}...)
+		{"erased at", r.ErasedAt.Format(time.RFC3339)}, {"state", string(r.State)}, {"shared store", string(r.Shared)},
+	}
+	for _, o := range r.OutOfReach {
+		fields = append(fields, [2]string{"out of reach", o.Note})
+	}
+	return a.printFields(fields...)
+}
+
+// erasedPath is where a scope is erased.
+func erasedPath(tenant, scope string) string {
+	return tenantsPath + "/" + url.PathEscape(tenant) + "/scopes/" + url.PathEscape(scope)
 }
 
 // onlyTenant is the tenant that needn't be named.

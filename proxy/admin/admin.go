@@ -38,13 +38,15 @@ type Memories interface {
 
 // Archive takes memories out of use and back, to an earlier revision too (0: as
 // it stands; store.ErrNoRevision where there was none). Revisions are the older
-// forms of one, the newest first; Chain is what replaced what.
+// forms of one, the newest first; Chain is what replaced what. Erasure is the
+// receipt of a scope's last erasure and how far that is by now.
 type Archive interface {
 	ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error)
 	RestoreMemory(ctx context.Context, id string, revision int) (store.Memory, error)
 	Revisions(ctx context.Context, id string) ([]store.Memory, error)
 	Chain(ctx context.Context, id string) ([]store.Memory, error)
 	EraseScope(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
+	Erasure(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
 	UndoConsolidation(ctx context.Context, id string) (product store.Memory, sources []store.Memory, err error)
 }
 

@@ -14,6 +14,7 @@ func (a *API) tenants(api huma.API) {
 	route(api, "list-tenants", http.MethodGet, base+"/tenants", "List tenants and what stands in their scopes", a.listTenants)
 	route(api, "link-tenants", http.MethodPost, base+"/tenants/link", "Join a tenant to another, after a credential was rotated", a.linkTenants)
 	route(api, "erase-scope", http.MethodDelete, base+"/tenants/{tenant}/scopes/{scope}", "Erase everything of a scope", a.eraseScope)
+	route(api, "get-erasure", http.MethodGet, base+"/tenants/{tenant}/scopes/{scope}/erasure", "The receipt of a scope's last erasure, and how far it is", a.getErasure)
 }
 
 type tenantsOutput struct {
@@ -93,6 +94,14 @@ type eraseInput struct {
 type eraseOutput struct{ Body store.Receipt }
 
 func (a *API) eraseScope(ctx context.Context, in *eraseInput) (*eraseOutput, error) {
+	return a.erasure(ctx, in, a.cfg.Store.EraseScope)
+}
+
+func (a *API) getErasure(ctx context.Context, in *eraseInput) (*eraseOutput, error) {
+	return a.erasure(ctx, in, a.cfg.Store.Erasure)
+}
+
+func (a *API) erasure(ctx context.Context, in *eraseInput, of func(context.Context, string, store.Scope) (store.Receipt, error)) (*eraseOutput, error) {
 	sc, err := scope(in.Scope, "path.scope")
 	if err != nil {
 		return nil, err
@@ -101,12 +110,9 @@ func (a *API) eraseScope(ctx context.Context, in *eraseInput) (*eraseOutput, err
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.cfg.Store.EraseScope(ctx, tenant, sc)
+	receipt, err := of(ctx, tenant, sc)
 	if err != nil {
 		return nil, a.fail(fmt.Sprintf("scope %q of tenant %q", sc, tenant), err)
-	}
-	if receipt.Erased == nil {
-		receipt.Erased = []store.Scope{}
 	}
 	return &eraseOutput{Body: receipt}, nil
 }
