@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"context"
 	"strings"
+	"time"
 
 	"hindsight/store"
 )
@@ -49,7 +50,7 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 			st.erased[at] = rec.ErasedAt
 		}
 		for _, id := range ids {
-			st.gone[id] = st.gone[id]
+			st.gone[id] = time.Time{}
 		}
 	})
 	s.turn()

@@ -106,8 +106,11 @@ func (s *Store) loadHidden(h *handle) error {
 	defer txn.Discard()
 	for r := range (view{h, txn}).rows([]byte{famHidden}, nil) {
 		b, err := r.raw()
-		if err != nil || len(b) != 8 {
-			return fmt.Errorf("the row of an erased scope is damaged (%v)", err)
+		if err != nil {
+			return fmt.Errorf("read what is erased: %w", err)
+		}
+		if len(b) != 8 {
+			return errors.New("the row of an erased scope is damaged")
 		}
 		h.hideFrom(place(r.item.Key()[1:]), binary.BigEndian.Uint64(b))
 	}
