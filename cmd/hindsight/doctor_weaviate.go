@@ -40,10 +40,12 @@ func checkWeaviate(ctx context.Context, c *SharedConfig) (out []check) {
 
 func weaviateNext(err error) string {
 	switch text := err.Error(); {
+	case strings.Contains(text, "SSL_CERT_FILE"):
+		return "Set SSL_CERT_FILE to a file with the certificate of the authority, in PEM form."
 	case strings.Contains(text, "can't be reached"), strings.Contains(text, "isn't ready"):
 		return "Check VECTOR_DB_URL and the network; requests are forwarded meanwhile, with what the local copy has."
-	case strings.Contains(text, "HTTP 401"), strings.Contains(text, "HTTP 403"):
-		return "Weaviate refuses the key: set WEAVIATE_API_KEY."
+	case strings.Contains(text, "WEAVIATE_API_KEY"):
+		return "Set WEAVIATE_API_KEY or WEAVIATE_API_KEY_FILE to a key that Weaviate knows and that may read and change both collections."
 	case strings.Contains(text, "gRPC"):
 		return "Check HINDSIGHT_WEAVIATE_GRPC: searches go over gRPC, by default to port 50051."
 	}

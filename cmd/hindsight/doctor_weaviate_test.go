@@ -29,13 +29,11 @@ func TestDoctorLooksAtWeaviate(t *testing.T) {
 	line := func() string {
 		t.Helper()
 		_, out, errs := s.run("doctor")
-		for l := range strings.Lines(out) {
-			if strings.Contains(l, " weaviate ") {
-				return l
-			}
+		l := lineWith(out, " weaviate ")
+		if l == "" {
+			t.Fatalf("nothing about Weaviate in %s%s", out, errs)
 		}
-		t.Fatalf("nothing about Weaviate in %s%s", out, errs)
-		return ""
+		return l
 	}
 	if l := line(); !strings.HasPrefix(l, "ok") || !strings.Contains(l, "will be made") {
 		t.Errorf("fresh: %s", l)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -171,4 +172,88 @@ func TestFleetTakesOverOpenSessions(t *testing.T) {
 	b.until("the other has learned it", func() bool {
 		return slices.Contains(active(b.memories("ann")), "The user's project is zeta-nine.")
 	})
+}
+
+// A Weaviate whose disk is full can still be read: requests go on as ever, what is
+// new waits and is said to wait, and all of it arrives when there is room.
+func TestFleetWaitsOutAFullDisk(t *testing.T) {
+	const deadline = 150 * time.Millisecond
+	c := newCrew(t, 2, "HINDSIGHT_RECALL_DEADLINE="+deadline.String(), "HINDSIGHT_SESSION_PER_HOUR=0")
+	a, b := c.members[0], c.members[1]
+	a.remember("ann", `"type":"user_fact","text":"The staging database listens on port 5433."`)
+	c.settled(0)
+	c.shards("READONLY")
+	a.remember("ann", `"type":"user_fact","text":"Ann's cat is called Tofu."`)
+	var reason string
+	a.until("it says that nothing is taken", func() bool {
+		var memory string
+		memory, reason = c.ready(0)
+		return memory == "degraded" && strings.Contains(reason, "read-only")
+	})
+	t.Logf("readyz: %s", reason)
+	var took []time.Duration
+	for i := range 100 {
+		begin := time.Now()
+		r := a.send(question("ann", fmt.Sprintf("What is my cat called? (%d)", i)), "Hindsight-User: ann")
+		took = append(took, time.Since(begin))
+		if r.status != http.StatusOK {
+			t.Fatalf("status %d", r.status)
+		}
+	}
+	slices.Sort(took)
+	t.Logf("requests: p50 %s, p99 %s", took[50], took[99])
+	if most := deadline + 5*time.Millisecond; took[99] > most {
+		t.Errorf("p99 %s while Weaviate takes nothing, want at most %s", took[99], most)
+	}
+	if !bytes.Contains(a.last().body, []byte("Tofu")) {
+		t.Error("what is new here isn't injected here")
+	}
+	if got := active(b.memories("ann")); !slices.Equal(got, []string{"The staging database listens on port 5433."}) {
+		t.Errorf("read from Weaviate: %q", got)
+	}
+	if rows, _ := a.st.store.OutboxDepth(); rows == 0 {
+		t.Error("nothing waits in the outbox")
+	}
+	c.shards("READY")
+	for i := range c.members {
+		c.members[i].until("memory is on", func() bool { memory, _ := c.ready(i); return memory == "on" })
+		c.settled(i)
+	}
+	if got := active(b.memories("ann")); len(got) != 2 {
+		t.Errorf("with room again the other knows %q", got)
+	}
+}
+
+// shards sets all of Weaviate's shards to a status, as Weaviate does itself when its
+// disk has no room, and people when it has again.
+func (c *crew) shards(status string) {
+	c.t.Helper()
+	call := func(method, path, body string, into any) {
+		c.t.Helper()
+		req, err := http.NewRequestWithContext(c.t.Context(), method, c.server.URL+"/v1/schema"+path, strings.NewReader(body))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if err := json.NewDecoder(res.Body).Decode(into); err != nil || res.StatusCode != http.StatusOK {
+			c.t.Fatalf("%s %s: HTTP %d, %v", method, path, res.StatusCode, err)
+		}
+	}
+	var schema struct{ Classes []struct{ Class string } }
+	call(http.MethodGet, "", "", &schema)
+	for _, x := range schema.Classes {
+		var tenants []struct{ Name string }
+		call(http.MethodGet, "/"+x.Class+"/tenants", "", &tenants)
+		for _, in := range tenants {
+			var now struct{ Status string }
+			if call(http.MethodPut, "/"+x.Class+"/shards/"+in.Name, `{"status":"`+status+`"}`, &now); now.Status != status {
+				c.t.Fatalf("shard %s of %s is %s", in.Name, x.Class, now.Status)
+			}
+		}
+	}
 }

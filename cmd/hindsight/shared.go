@@ -91,6 +91,9 @@ func (s *shared) off() string {
 	if on, reason := s.fleet.State(); !on {
 		return "the shared memory is away, and what is held here stands in for it: " + reason
 	}
+	if why, _ := s.fleet.Refused(); why != "" {
+		return "the shared memory answers, but takes nothing of what waits here for it: " + why
+	}
 	return ""
 }
 

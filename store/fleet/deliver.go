@@ -71,6 +71,9 @@ func (f *Fleet) deliverSome(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if len(all) == 0 {
+		f.refusal.over()
+	}
 	by := map[scopeKey][]store.Shipment{}
 	var order []scopeKey
 	for _, s := range all {
@@ -107,7 +110,11 @@ func (f *Fleet) deliverSome(ctx context.Context) (more bool, err error) {
 	if failed != nil && ctx.Err() == nil {
 		f.met.failed.Inc()
 		f.log.Debug("delivery to the shared memory failed", "error", failed)
-		if done == 0 {
+		switch {
+		case done > 0:
+		case errors.Is(failed, errRefused):
+			f.refusal.note(failed, f.cfg.Now())
+		default:
 			f.health.bad()
 		}
 	}
@@ -115,6 +122,7 @@ func (f *Fleet) deliverSome(ctx context.Context) (more bool, err error) {
 		return false, failed
 	}
 	f.health.good()
+	f.refusal.over()
 	return true, nil
 }
 
@@ -200,7 +208,7 @@ func (f *Fleet) deliverPart(ctx context.Context, k scopeKey, part []store.Shipme
 func arrived(part []store.Shipment, failed func(store.Shipment) error) (seqs []uint64, err error) {
 	for _, s := range part {
 		if e := failed(s); e != nil {
-			err = e
+			err = refused(e)
 			continue
 		}
 		seqs = append(seqs, s.Seq)

@@ -88,6 +88,7 @@ type Fleet struct {
 	met    *metrics
 
 	health  health
+	refusal refusal
 	entered sync.Map // scopeKey -> true: on their tenant's list
 	late    later
 	shipped shipped

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -152,6 +153,40 @@ func TestWhatWasDeliveredLastIsMendedAfterAReconnect(t *testing.T) {
 	})
 }
 
+// What the shared store has lost of a memory in a crash, such as its last change
+// or its vector, is delivered again.
+func TestWhatIsLostOfAMemoryIsDeliveredAgain(t *testing.T) {
+	c := newCloud()
+	a := join(t, c, Config{})
+	if err := a.st.UseVectors(t.Context(), store.EmbeddingModel{Name: "m", Dim: 2, Fingerprint: []float32{1, 0}}, false); err != nil {
+		t.Fatal(err)
+	}
+	bare, old := a.write(staging), a.write(billing)
+	until(t, "both arrive", a.delivered)
+	has := func(id string) (m kept) { c.set(func() { m = c.memories[ann.Tenant][id] }); return m }
+	was := map[string]kept{bare.ID: has(bare.ID), old.ID: has(old.ID)}
+	changed, err := a.st.EditMemory(t.Context(), old.ID, func(m *store.Memory) error { m.Importance = 0.2; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.st.PutVectors(t.Context(), []store.Memory{bare, changed}, [][]float32{{1, 0}, {0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	whole := func() bool {
+		return a.delivered() && len(has(bare.ID).Vector) == 2 && len(has(old.ID).Vector) == 2 && has(old.ID).Memory.Importance == 0.2
+	}
+	until(t, "their vectors and the change arrive", whole)
+	c.set(func() { c.away = true })
+	until(t, "it is seen to be away", func() bool { return !a.f.health.up() })
+	c.set(func() {
+		for id, m := range was {
+			c.memories[ann.Tenant][id] = m
+		}
+		c.away = false
+	})
+	until(t, "they are as they were", whole)
+}
+
 // An erased memory doesn't come back by a form that another still has to deliver,
 // and that other learns of it even where it hasn't looked.
 func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
@@ -283,4 +318,29 @@ func TestReflectionGoesOnAloneAfterAWhile(t *testing.T) {
 	s := []store.Session{{ID: "s1", Owner: ann}}
 	until(t, "it is seen to be away", func() bool { return !a.f.health.up() })
 	until(t, "it goes on alone", func() bool { return a.f.Take(t.Context(), s)(ann) })
+}
+
+// A store that takes nothing, as one whose disk is full, is still read. What waits
+// is told, and after Patience reflection goes on without leases.
+func TestAStoreThatTakesNothingIsStillRead(t *testing.T) {
+	c := newCloud()
+	c.full = errors.New("read-only")
+	patient, a := join(t, c, Config{Patience: time.Hour}), join(t, c, Config{Patience: 100 * time.Millisecond})
+	s := []store.Session{{ID: "s1", Owner: ann}}
+	for _, m := range []*member{patient, a} {
+		m.write(staging)
+		until(t, "it says why", func() bool { why, _ := m.f.Refused(); return strings.Contains(why, "read-only") })
+	}
+	until(t, "one goes on alone", func() bool { return a.f.Take(t.Context(), s)(ann) })
+	if patient.f.Take(t.Context(), s)(ann) {
+		t.Error("a patient one doesn't wait for a lease")
+	}
+	for _, m := range []*member{patient, a} {
+		if on, reason := m.f.State(); !on {
+			t.Errorf("requests don't ask it any more: %s", reason)
+		}
+	}
+	c.set(func() { c.full = nil })
+	until(t, "what waited arrives", func() bool { return a.delivered() && patient.delivered() })
+	until(t, "nothing is told any more", func() bool { why, _ := a.f.Refused(); return why == "" })
 }

@@ -71,7 +71,8 @@ func userOf(o store.Owner) scopeKey { return scopeKey{o.Tenant, o.Scope()} }
 // Take asks for the right to reflect for the owners of sessions, and reads what
 // others know of those sessions and of what is known about their owners. It
 // returns the owners' users for whom that has come off, by tenant and scope. While
-// the shared store has been away for long, everybody goes on alone.
+// the shared store has been away or has taken nothing for long, everybody goes on
+// alone.
 func (f *Fleet) Take(ctx context.Context, sessions []store.Session) func(store.Owner) bool {
 	ctx, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
@@ -83,6 +84,9 @@ func (f *Fleet) Take(ctx context.Context, sessions []store.Session) func(store.O
 	mine := map[scopeKey]bool{}
 	for tenant, keys := range byTenant(wanted) {
 		got, err := f.takeOf(ctx, tenant, keys)
+		if _, lasts := f.Refused(); lasts > f.cfg.Patience && errors.Is(err, errRefused) {
+			got, err = keys, nil // nobody can sign a lease
+		}
 		if err != nil {
 			f.log.Debug("leases can't be taken", "error", err)
 			continue
@@ -229,7 +233,7 @@ func (f *Fleet) sign(ctx context.Context, tenant string, keys []scopeKey, until 
 	}
 	failed, err := f.remote.PutRecords(ctx, tenant, rs)
 	for _, e := range failed {
-		err = errors.Join(err, e)
+		err = errors.Join(err, refused(e))
 	}
 	return err
 }

@@ -16,8 +16,9 @@ import (
 type cloud struct {
 	mu       sync.Mutex
 	away     bool
-	hung     chan struct{} // not nil: calls wait for it, or for their context
-	refuse   func(id string) error
+	hung     chan struct{}              // not nil: calls wait for it, or for their context
+	refuse   func(id string) error      // of a memory
+	full     error                      // why nothing is taken
 	memories map[string]map[string]kept // by tenant and id
 	records  map[string]map[string]store.SharedRecord
 	blind    map[string]bool // ids that no search finds
@@ -88,11 +89,13 @@ func (c *cloud) PutMemories(ctx context.Context, tenant string, ms []store.Share
 		c.memories[tenant] = map[string]kept{}
 	}
 	for _, m := range ms {
-		if c.refuse != nil {
-			if err := c.refuse(m.Memory.ID); err != nil {
-				failed[m.Memory.ID] = err
-				continue
-			}
+		err := c.full
+		if c.refuse != nil && err == nil {
+			err = c.refuse(m.Memory.ID)
+		}
+		if err != nil {
+			failed[m.Memory.ID] = err
+			continue
 		}
 		c.clock = c.clock.Add(time.Millisecond)
 		c.memories[tenant][m.Memory.ID] = kept{m, c.clock}
@@ -256,12 +259,17 @@ func (c *cloud) PutRecords(ctx context.Context, tenant string, rs []store.Shared
 	if c.records[tenant] == nil {
 		c.records[tenant] = map[string]store.SharedRecord{}
 	}
+	failed := map[string]error{}
 	for _, r := range rs {
+		if c.full != nil {
+			failed[r.ID] = c.full
+			continue
+		}
 		c.clock = c.clock.Add(time.Millisecond)
 		r.Changed = c.clock
 		c.records[tenant][string(r.Kind)+" "+r.ID] = r
 	}
-	return nil, nil
+	return failed, nil
 }
 
 func (c *cloud) Records(ctx context.Context, tenant string, q store.RecordQuery) ([]store.SharedRecord, error) {

@@ -100,33 +100,36 @@ func (f *Fleet) verifyScope(ctx context.Context, k scopeKey, ds []delivered) (me
 	return mended, nil
 }
 
-// verifyMemories sees that memories are there and found. Another may have changed
-// or erased them since.
+// verifyMemories sees that memories are there and found, as they were delivered: a
+// crash may have taken the last change of one alone, such as its vector. Another may
+// have changed or erased them since.
 func (f *Fleet) verifyMemories(ctx context.Context, k scopeKey, ids []string, forms map[string]store.SharedMemory) (mended int, err error) {
 	there, gone, err := f.thereOrGone(ctx, k, ids)
 	if err != nil {
 		return 0, fmt.Errorf("read what was delivered: %w", err)
 	}
 	var look []store.SharedMemory
-	var bare []string
+	var again []string
 	for _, id := range ids {
+		was := forms[id]
 		m, ok := there[id]
 		if !ok {
-			if m = forms[id]; erased(gone, m.Memory) {
-				continue
-			}
-			if len(m.Vector) == 0 {
-				bare = append(bare, id)
+			if m = was; erased(gone, m.Memory) {
 				continue
 			}
 		}
-		look = append(look, m)
+		if len(m.Vector) == 0 || m.Memory.Digest() != was.Memory.Digest() {
+			again = append(again, id)
+		}
+		if ok || len(m.Vector) > 0 {
+			look = append(look, m)
+		}
 	}
 	if mended, err = f.remote.Mend(ctx, k.tenant, look); err != nil {
 		return mended, fmt.Errorf("look for what was delivered: %w", err)
 	}
-	if len(bare) > 0 { // the outbox brings them with their vectors
-		err = f.local.Reship(ctx, k.tenant, bare)
+	if len(again) > 0 { // the outbox brings them with their vectors
+		err = f.local.Reship(ctx, k.tenant, again)
 	}
 	return mended, err
 }

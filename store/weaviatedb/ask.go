@@ -163,7 +163,7 @@ func (d *DB) put(ctx context.Context, objects []*pb.BatchObject) (failed map[int
 		if failed == nil {
 			failed = map[int]error{}
 		}
-		failed[int(e.Index)] = fmt.Errorf("%w: %s", errNotTaken, clip(e.Error, 300))
+		failed[int(e.Index)] = fmt.Errorf("%w: %s", errNotTaken, clip(e.Error))
 	}
 	return failed, nil
 }
@@ -206,7 +206,7 @@ func (d *DB) aggregate(ctx context.Context, query string) (map[string]any, error
 		return nil, fmt.Errorf("count: %w", err)
 	}
 	if len(res.Errors) > 0 { // they come with err == nil
-		text := errors.New(clip(res.Errors[0].Message, 300))
+		text := errors.New(clip(res.Errors[0].Message))
 		if unknownTenant(text) {
 			return nil, nil
 		}

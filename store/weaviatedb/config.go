@@ -74,6 +74,9 @@ type Config struct {
 	// Idle is after how long without use a scope's tenant is set cold, in
 	// LayoutIsolated; 0 means 10 minutes.
 	Idle time.Duration
+	// Open is how many tenants of scopes this process leaves open, in
+	// LayoutIsolated, however lately they were used; 0 means 1,000.
+	Open int
 	Log  *slog.Logger          // nil: discard
 	Reg  prometheus.Registerer // nil: no metrics
 }
@@ -138,6 +141,7 @@ func (c Config) filled() Config {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.Probe = cmp.Or(c.Probe, 2*time.Second)
 	c.Idle = cmp.Or(c.Idle, 10*time.Minute)
+	c.Open = cmp.Or(c.Open, 1000)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

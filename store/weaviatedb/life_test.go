@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -254,31 +255,66 @@ func TestManyStartAtOnce(t *testing.T) {
 	}
 }
 
+// statuses are those of the tenants of the test's collection.
+func statuses(t *testing.T, s *weaviatetest.Server) (out []string) {
+	t.Helper()
+	res, err := http.Get(s.URL + "/v1/schema/" + t.Name() + "/tenants")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var list []struct{ ActivityStatus string }
+	if err := json.NewDecoder(res.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range list {
+		out = append(out, x.ActivityStatus)
+	}
+	return out
+}
+
+// found is what a search of a scope finds of what some writes.
+func found(t *testing.T, d *weaviatedb.DB, sc store.Scope) int {
+	t.Helper()
+	res, err := d.Search(t.Context(), index.Query{Tenant: "acme", Scopes: []store.Scope{sc}, Terms: []index.Term{{Text: "drawer", Weight: 1}}, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(res.Hits)
+}
+
 // TestIdleScopesGrowCold: a scope that nobody uses is closed, and whoever asks opens
 // it again.
 func TestIdleScopesGrowCold(t *testing.T) {
 	s := harmless(t)
 	d := open(t, s, func(c *weaviatedb.Config) { c.Layout, c.Idle = weaviatedb.LayoutIsolated, 300*time.Millisecond })
 	putAll(t, d, some(ann, 0, 10))
-	status := func() string {
-		res, err := http.Get(s.URL + "/v1/schema/" + t.Name() + "/tenants")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		var list []struct{ ActivityStatus string }
-		if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list) != 1 {
-			t.Fatalf("%v, %v", list, err)
-		}
-		return list[0].ActivityStatus
-	}
-	for end := time.Now().Add(20 * time.Second); status() != "COLD"; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !slices.Equal(statuses(t, s), []string{"COLD"}); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("it is %s", status())
+			t.Fatalf("it is %s", statuses(t, s))
 		}
 	}
-	res, err := d.Search(t.Context(), index.Query{Tenant: "acme", Scopes: []store.Scope{ann}, Terms: []index.Term{{Text: "drawer", Weight: 1}}, Now: time.Now()})
-	if err != nil || len(res.Hits) != 10 {
-		t.Errorf("%d hits, %v", len(res.Hits), err)
+	if n := found(t, d, ann); n != 10 {
+		t.Errorf("%d hits", n)
+	}
+}
+
+// TestFewScopesStayOpen: of more scopes than may be open those written last are,
+// and the others are opened by asking.
+func TestFewScopesStayOpen(t *testing.T) {
+	s := harmless(t)
+	d := open(t, s, func(c *weaviatedb.Config) { c.Layout, c.Open = weaviatedb.LayoutIsolated, 5 })
+	scope := func(i int) store.Scope { return store.UserScope(fmt.Sprint("user-", i)) }
+	for i := range 20 {
+		putAll(t, d, some(scope(i), 0, 3))
+	}
+	hot := slices.DeleteFunc(statuses(t, s), func(s string) bool { return s == "COLD" })
+	if len(hot) != 5 {
+		t.Errorf("%d scopes are open", len(hot))
+	}
+	for i := range 20 {
+		if n := found(t, d, scope(i)); n != 3 {
+			t.Errorf("scope %d: %d hits", i, n)
+		}
 	}
 }

@@ -53,6 +53,9 @@ func (d *DB) PutMemories(ctx context.Context, tenant string, ms []store.SharedMe
 		for i, err := range refused {
 			failed[ids[i]] = err
 		}
+		if d.cfg.Layout == LayoutIsolated && d.used.count() > d.cfg.Open {
+			d.cool(ctx) // before the next look: filling is faster
+		}
 	}
 	return failed, nil
 }

@@ -2,6 +2,7 @@ package weaviatedb
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -274,8 +275,11 @@ func refused(err error) int {
 }
 
 // plain is the error inside those of the client, which say "check the
-// DerivedFromError field" to people.
+// DerivedFromError field" to people, with what to do where that is known.
 func plain(err error) error {
+	if cert := (*tls.CertificateVerificationError)(nil); errors.As(err, &cert) {
+		return fmt.Errorf("its certificate isn't trusted, so name the file of its authority in SSL_CERT_FILE: %w", cert)
+	}
 	var rest *fault.WeaviateClientError
 	if !errors.As(err, &rest) {
 		return err
@@ -283,12 +287,20 @@ func plain(err error) error {
 	if rest.DerivedFromError != nil {
 		return rest.DerivedFromError
 	}
-	return fmt.Errorf("HTTP %d: %s", rest.StatusCode, clip(rest.Msg, 300))
+	switch rest.StatusCode {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("it doesn't know the key (HTTP %d): set WEAVIATE_API_KEY to one of its own", rest.StatusCode)
+	case http.StatusForbidden:
+		return fmt.Errorf("the key in WEAVIATE_API_KEY may not do this (HTTP %d): %s", rest.StatusCode, clip(rest.Msg))
+	}
+	return fmt.Errorf("HTTP %d: %s", rest.StatusCode, clip(rest.Msg))
 }
 
-func clip(s string, n int) string {
-	if len(s) <= n {
+// clip keeps what Weaviate says to a length that a log line bears.
+func clip(s string) string {
+	const most = 300
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -2,6 +2,8 @@ package weaviatedb
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,31 +30,40 @@ func (u *usage) forget(tenant string) {
 	delete(u.at, tenant)
 }
 
-// idle takes out the tenants that weren't used since a moment.
-func (u *usage) idle(since time.Time) (out []string) {
+// rest takes out the tenants that weren't used since a moment, and of more than so
+// many those used longest ago.
+func (u *usage) rest(since time.Time, most int) (out []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for t, at := range u.at {
-		if at.Before(since) {
-			out = append(out, t)
-			delete(u.at, t)
+	byUse := slices.SortedFunc(maps.Keys(u.at), func(a, b string) int { return u.at[a].Compare(u.at[b]) })
+	for i, t := range byUse {
+		if !u.at[t].Before(since) && i >= len(byUse)-most {
+			break
 		}
+		out = append(out, t)
+		delete(u.at, t)
 	}
 	return out
+}
+
+func (u *usage) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.at)
 }
 
 // coldAtOnce is how many tenants one call sets cold.
 const coldAtOnce = 100
 
-// cool sets the tenants of scopes cold that nobody here has used for a while: an
-// open one costs the server files and memory. Whoever asks for one next, here or
-// elsewhere, opens it by asking (autoTenantActivation).
+// cool sets the tenants of scopes cold that nobody here has used for a while, or
+// that are too many: an open one costs the server files and memory. Whoever asks
+// for one next, here or elsewhere, opens it by asking (autoTenantActivation).
 func (d *DB) cool(ctx context.Context) {
 	client, err := d.ready()
 	if err != nil {
 		return
 	}
-	idle := d.used.idle(time.Now().Add(-d.cfg.Idle))
+	idle := d.used.rest(time.Now().Add(-d.cfg.Idle), d.cfg.Open)
 	for len(idle) > 0 && ctx.Err() == nil {
 		part := idle[:min(coldAtOnce, len(idle))]
 		idle = idle[len(part):]
