@@ -63,6 +63,23 @@ type Job struct {
 // Consolidates says whether the job is a consolidation.
 func (j *Job) Consolidates() bool { return j.Scope != "" }
 
+// JobFilter selects jobs. Cursor is opaque, from the page before; Limit 0 is any
+// number.
+type JobFilter struct {
+	State   JobState
+	Session string
+	Limit   int
+	Cursor  string
+}
+
+// JobPage is a page of the queue, the last created first. Counts has the number of
+// jobs in each state, whatever state the filter asks for; Next is empty at the end.
+type JobPage struct {
+	Jobs   []Job
+	Counts map[JobState]int
+	Next   string
+}
+
 // Dropped is a statement that reflection didn't keep.
 type Dropped struct {
 	Text   string `json:"text"`

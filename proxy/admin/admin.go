@@ -91,7 +91,7 @@ type Sessions interface {
 // Queue is the queue of reflections. WaitJob returns when the job is done or
 // dead; where ctx ends first it returns the job as it is and ctx's error.
 type Queue interface {
-	Jobs(ctx context.Context, state store.JobState) ([]store.Job, error)
+	JobPage(ctx context.Context, f store.JobFilter) (store.JobPage, error)
 	Requeue(ctx context.Context, id string) (store.Job, error)
 	WaitJob(ctx context.Context, id string) (store.Job, error)
 }

@@ -79,11 +79,11 @@ func (a *API) closeSession(ctx context.Context, in *closeInput) (*closeOutput, e
 
 // lastReflection is the last one of a session that is done, if there is one.
 func (a *API) lastReflection(ctx context.Context, session string) (store.Job, error) {
-	jobs, err := a.jobs(ctx, store.Done, session)
-	if err != nil || len(jobs) == 0 {
-		return store.Job{}, err
+	page, err := a.cfg.Store.JobPage(ctx, store.JobFilter{State: store.Done, Session: session, Limit: 1})
+	if err != nil || len(page.Jobs) == 0 {
+		return store.Job{}, a.fail("the queue", err)
 	}
-	return jobs[0], nil
+	return page.Jobs[0], nil
 }
 
 // closed is the answer for a job as it stands.

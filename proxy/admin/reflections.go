@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,32 +18,26 @@ func (a *API) reflections(api huma.API) {
 type reflectionsInput struct {
 	State   string `query:"state" enum:"queued,running,waiting_for_key,done,dead" doc:"All where left out."`
 	Session string `query:"session" maxLength:"64" doc:"Those of one session, by Hindsight's id."`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor  string `query:"cursor" maxLength:"1000"`
 }
 
 type reflectionsOutput struct {
 	Body struct {
-		Reflections []store.Job `json:"reflections" nullable:"false"`
+		Reflections []store.Job            `json:"reflections" nullable:"false"`
+		Counts      map[store.JobState]int `json:"counts" nullable:"false" doc:"How many there are in each state, of that session where one is named."`
+		NextCursor  string                 `json:"next_cursor"`
 	}
 }
 
 func (a *API) listReflections(ctx context.Context, in *reflectionsInput) (*reflectionsOutput, error) {
-	jobs, err := a.jobs(ctx, store.JobState(in.State), in.Session)
+	page, err := a.cfg.Store.JobPage(ctx, store.JobFilter{State: store.JobState(in.State), Session: in.Session, Limit: in.Limit, Cursor: in.Cursor})
 	if err != nil {
-		return nil, err
+		return nil, a.fail("the page", err)
 	}
 	out := &reflectionsOutput{}
-	out.Body.Reflections = jobs
+	out.Body.Reflections, out.Body.Counts, out.Body.NextCursor = page.Jobs, page.Counts, page.Next
 	return out, nil
-}
-
-// jobs are those of a state and of a session, of any where it is empty. The list
-// is never nil.
-func (a *API) jobs(ctx context.Context, state store.JobState, session string) ([]store.Job, error) {
-	all, err := a.cfg.Store.Jobs(ctx, state)
-	if err != nil {
-		return nil, a.fail("the queue", err)
-	}
-	return slices.DeleteFunc(append([]store.Job{}, all...), func(j store.Job) bool { return session != "" && j.Session != session }), nil
 }
 
 type reflectionID struct {

@@ -3,7 +3,6 @@ package badgerdb
 import (
 	"context"
 	"errors"
-	"sort"
 	"time"
 
 	"hindsight/store"
@@ -314,28 +313,6 @@ func (s *Store) Job(_ context.Context, id string) (store.Job, error) {
 		return err
 	})
 	return j, wrap("find job", err)
-}
-
-// Jobs lists the jobs in a state, or all of them, the last created first.
-func (s *Store) Jobs(ctx context.Context, state store.JobState) ([]store.Job, error) {
-	out := []store.Job{}
-	err := s.view(func(v view) error {
-		for r := range v.rows([]byte{famJob}, nil) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var j store.Job
-			if err := r.into(&j); err != nil {
-				return err
-			}
-			if state == "" || j.State == state {
-				out = append(out, j)
-			}
-		}
-		return nil
-	})
-	sort.Slice(out, func(i, k int) bool { return older(&out[k], &out[i]) })
-	return out, wrap("list jobs", err)
 }
 
 // WaitJob returns a job when it is done or dead. When the context ends first

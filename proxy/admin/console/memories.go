@@ -11,7 +11,7 @@ import (
 	"hindsight/store"
 )
 
-const perPage = 50 // memories or sessions of a list
+const perPage = 50 // memories, sessions or reflections of a list
 
 // memoryPage is a page of the API's list.
 type memoryPage struct {

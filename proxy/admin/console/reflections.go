@@ -2,18 +2,19 @@ package console
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"hindsight/store"
 )
-
-const mostJobs = 200 // reflections of a page
 
 // reflectionsPage is the queue.
 type reflectionsPage struct {
 	State  string
 	Counts []stateCount
 	Jobs   []store.Job
-	More   int // that aren't shown
+
+	Next, First string
 }
 
 type stateCount struct {
@@ -22,25 +23,24 @@ type stateCount struct {
 }
 
 func (c *Console) reflections(v *visit) error {
-	p := &reflectionsPage{State: v.r.URL.Query().Get("state")}
-	var list struct{ Reflections []store.Job }
-	if err := v.get("/reflections", nil, &list); err != nil {
+	q := v.r.URL.Query()
+	p := &reflectionsPage{State: q.Get("state")}
+	ask := url.Values{}
+	for name, value := range map[string]string{"state": p.State, "cursor": q.Get("cursor"), "limit": strconv.Itoa(perPage)} {
+		put(ask, name, value)
+	}
+	var page struct {
+		Reflections []store.Job
+		Counts      map[store.JobState]int
+		Next        string `json:"next_cursor"`
+	}
+	if err := v.get("/reflections", ask, &page); err != nil {
 		return err
 	}
-	counts := map[store.JobState]int{}
-	for _, j := range list.Reflections {
-		counts[j.State]++
-		if p.State != "" && string(j.State) != p.State {
-			continue
-		}
-		if len(p.Jobs) == mostJobs {
-			p.More++
-			continue
-		}
-		p.Jobs = append(p.Jobs, j)
-	}
+	p.Jobs = page.Reflections
+	p.Next, p.First = v.turn(page.Next)
 	for _, s := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead, store.Done} {
-		p.Counts = append(p.Counts, stateCount{s, counts[s]})
+		p.Counts = append(p.Counts, stateCount{s, page.Counts[s]})
 	}
 	v.page("reflections", "nav.reflections", http.StatusOK, p)
 	return nil

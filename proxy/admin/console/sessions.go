@@ -216,7 +216,7 @@ func (p *sessionOne) page(v *visit, turns []*turn) {
 // outcome is what reflection made of the session.
 func (p *sessionOne) outcome(v *visit, known map[string]*store.Memory) error {
 	var list struct{ Reflections []store.Job }
-	if err := v.get("/reflections", url.Values{"session": {p.ID}}, &list); err != nil {
+	if err := v.get("/reflections", url.Values{"session": {p.ID}, "limit": {"1000"}}, &list); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
