@@ -10,7 +10,7 @@ LINT_VERSION := v2.15.0
 WEAVIATE_VERSION := v1.35.2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test race fleet kills power lint fuzz bench bench-proxy build clean
+.PHONY: help demo test race fleet kills power soak lint fuzz bench bench-proxy build clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ power: ## the same with power that fails, 20 times; then with faults that must b
 	$(GO) run ./internal/kill/killer -power -rounds 20
 	$(GO) run ./internal/kill/killer -power -fault sync -rounds 4
 	$(GO) run ./internal/kill/killer -fault cursor -rounds 8
+
+# SOAK is how long.
+SOAK ?= 20m
+soak: build ## run for 20 minutes with clients that leave and upstreams that fail; HINDSIGHT_TEST_WEAVIATE adds one that goes and comes
+	$(GO) run ./internal/soak/soaker -for $(SOAK)
 
 # LINT is the linter's binary; the default is built once by the version above.
 LINT ?= bin/golangci-lint

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // compare waits until nothing is left to reflect and then holds what is kept
 // against what is owed.
-func (r *run) compare(ctx context.Context, c *child) error {
+func (r *run) compare(ctx context.Context, c *Child) error {
 	if err := drained(ctx, c); err != nil {
 		return err
 	}
@@ -96,9 +97,9 @@ func (r *run) met() error {
 	return nil
 }
 
-func (r *run) compareSession(ctx context.Context, c *child, id string, owed []exchange, ids map[string]int) error {
+func (r *run) compareSession(ctx context.Context, c *Child, id string, owed []exchange, ids map[string]int) error {
 	rep := r.rep
-	raw, err := get(ctx, c.admin+"/api/v1/sessions/"+url.PathEscape(id))
+	raw, err := get(ctx, c.Admin+"/api/v1/sessions/"+url.PathEscape(id))
 	if err != nil {
 		rep.fault("session %s with %d exchanges: %v", id, len(owed), err)
 		return nil
@@ -137,7 +138,7 @@ func (r *run) compareSession(ctx context.Context, c *child, id string, owed []ex
 
 // once checks that no two reflections of a session that are done cover the same
 // exchange.
-func (r *run) once(ctx context.Context, c *child) error {
+func (r *run) once(ctx context.Context, c *Child) error {
 	jobs, err := reflections(ctx, c, store.Done)
 	if err != nil {
 		return err
@@ -161,7 +162,7 @@ func (r *run) once(ctx context.Context, c *child) error {
 }
 
 // found checks that a search finds what is listed of a user, and nothing else.
-func (r *run) found(ctx context.Context, c *child, user string, listed []store.Memory) error {
+func (r *run) found(ctx context.Context, c *Child, user string, listed []store.Memory) error {
 	is := map[string]bool{}
 	for _, m := range listed {
 		is[m.ID] = true
@@ -170,7 +171,7 @@ func (r *run) found(ctx context.Context, c *child, user string, listed []store.M
 		body, _ := json.Marshal(map[string]any{ // strings and a number
 			"query": m.Text, "tenant": "kill", "scopes": []store.Scope{store.UserScope(user)}, "top_k": 50,
 		})
-		raw, err := call(ctx, http.MethodPost, c.admin+"/api/v1/memories/search", body, asJSON)
+		raw, err := Call(ctx, http.MethodPost, c.Admin+"/api/v1/memories/search", body, asJSON)
 		if err != nil {
 			return err
 		}
@@ -196,9 +197,9 @@ func (r *run) found(ctx context.Context, c *child, user string, listed []store.M
 
 // drained waits until every session is reflected: three looks, a second apart,
 // that find nothing waiting or running.
-func drained(ctx context.Context, c *child) error {
-	quiet := 0
-	for deadline := time.Now().Add(3 * time.Minute); quiet < 3; wait(ctx, time.Second) {
+func drained(ctx context.Context, c *Child) error {
+	quiet, least := 0, math.MaxInt
+	for deadline := time.Now(); quiet < 3; wait(ctx, time.Second) {
 		busy := 0
 		for _, state := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead} {
 			jobs, err := reflections(ctx, c, state)
@@ -213,16 +214,19 @@ func drained(ctx context.Context, c *child) error {
 		if quiet++; busy > 0 {
 			quiet = 0
 		}
+		if busy < least {
+			least, deadline = busy, time.Now().Add(3*time.Minute)
+		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d reflections are still waiting after three minutes", busy)
+			return fmt.Errorf("%d reflections are waiting, and none was done in three minutes", busy)
 		}
 	}
 	return nil
 }
 
 // reflections are the jobs in a state.
-func reflections(ctx context.Context, c *child, state store.JobState) ([]store.Job, error) {
-	raw, err := get(ctx, c.admin+"/api/v1/reflections?state="+string(state))
+func reflections(ctx context.Context, c *Child, state store.JobState) ([]store.Job, error) {
+	raw, err := get(ctx, c.Admin+"/api/v1/reflections?state="+string(state))
 	if err != nil {
 		return nil, err
 	}
@@ -233,10 +237,10 @@ func reflections(ctx context.Context, c *child, state store.JobState) ([]store.J
 	return v.Reflections, nil
 }
 
-func memoriesOf(ctx context.Context, c *child, user string) ([]store.Memory, error) {
+func memoriesOf(ctx context.Context, c *Child, user string) ([]store.Memory, error) {
 	var all []store.Memory
 	for cursor := ""; ; {
-		raw, err := get(ctx, c.admin+"/api/v1/memories?limit=100&tenant=kill&scope="+url.QueryEscape(string(store.UserScope(user)))+"&cursor="+url.QueryEscape(cursor))
+		raw, err := get(ctx, c.Admin+"/api/v1/memories?limit=100&tenant=kill&scope="+url.QueryEscape(string(store.UserScope(user)))+"&cursor="+url.QueryEscape(cursor))
 		if err != nil {
 			return nil, err
 		}

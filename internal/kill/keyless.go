@@ -30,27 +30,27 @@ func Keyless(ctx context.Context, cfg Config) (faults []string, err error) {
 	defer up.Close()
 	env := cfg.Env
 	cfg.Env = append(slices.Clone(env), "LLM_API_KEY=", "HINDSIGHT_SESSION_IDLE=1h")
-	first, err := start(ctx, cfg, up.URL+"/v1")
+	first, err := Start(ctx, cfg, up.URL+"/v1")
 	if err != nil {
 		return nil, err
 	}
 	history := []map[string]string{{"role": "user", "content": "My codeword is otter."}}
 	if _, err := say(ctx, first, "keyless", history, false); err != nil {
-		first.kill()
+		first.Kill()
 		return nil, err
 	}
 	select {
 	case <-time.After(2 * Settled):
 	case <-ctx.Done():
 	}
-	first.kill()
+	first.Kill()
 
 	cfg.Env = append(slices.Clone(env), "LLM_API_KEY=", "HINDSIGHT_SESSION_IDLE=1s")
-	second, err := start(ctx, cfg, up.URL+"/v1")
+	second, err := Start(ctx, cfg, up.URL+"/v1")
 	if err != nil {
 		return nil, err
 	}
-	defer second.kill()
+	defer second.Kill()
 	if err := until(ctx, func() (bool, error) { return inState(ctx, second, store.WaitingForKey, 1) }); err != nil {
 		return nil, fmt.Errorf("wait for the job that waits for a key: %w", err)
 	}
@@ -82,8 +82,8 @@ func Keyless(ctx context.Context, cfg Config) (faults []string, err error) {
 }
 
 // inState says whether so many reflections are in a state.
-func inState(ctx context.Context, c *child, state store.JobState, n int) (bool, error) {
-	raw, err := get(ctx, c.admin+"/api/v1/reflections?state="+string(state))
+func inState(ctx context.Context, c *Child, state store.JobState, n int) (bool, error) {
+	raw, err := get(ctx, c.Admin+"/api/v1/reflections?state="+string(state))
 	if err != nil {
 		return false, err
 	}

@@ -95,11 +95,11 @@ func Run(ctx context.Context, cfg Config) (rep *Report, err error) {
 	}
 	defer stop()
 	r.upstream = upstream
-	shared, err := share(&r.cfg)
+	shared, err := Share(&r.cfg)
 	if err != nil {
 		return r.rep, err
 	}
-	defer shared.end()
+	defer shared.End()
 	for round := range cfg.Rounds {
 		after := cfg.Least + time.Duration(rng.Int64N(int64(cfg.Most-cfg.Least)))
 		fmt.Fprintf(cfg.Log, "round %d of %d: kill after %s\n", round+1, cfg.Rounds, after.Round(time.Millisecond))
@@ -108,24 +108,27 @@ func Run(ctx context.Context, cfg Config) (rep *Report, err error) {
 		}
 	}
 	fmt.Fprintln(cfg.Log, "last start: every session is reflected, then everything is compared")
-	c, err := start(ctx, r.cfg, upstream)
+	c, err := Start(ctx, r.cfg, upstream)
 	if err != nil {
 		return r.rep, err
 	}
-	defer c.kill()
-	return r.rep, errors.Join(r.compare(ctx, c), shared.compare(ctx, c, r))
+	defer c.Kill()
+	if err := r.compare(ctx, c); err != nil {
+		return r.rep, err
+	}
+	return r.rep, shared.compare(ctx, c, r)
 }
 
 // round starts the binary, checks what the last kill was in the middle of, and
 // has all the load on it until the kill.
 func (r *run) round(ctx context.Context, round int, after time.Duration) error {
-	c, err := start(ctx, r.cfg, r.upstream)
+	c, err := Start(ctx, r.cfg, r.upstream)
 	if err != nil {
 		return err
 	}
 	if round > 0 {
 		if _, err := r.lives[round-1].check(ctx, c, r.rep); err != nil {
-			c.kill()
+			c.Kill()
 			return err
 		}
 	}
@@ -153,7 +156,7 @@ func (r *run) round(ctx context.Context, round int, after time.Duration) error {
 	all.Go(func() { slow.watch(load) })
 	wait(ctx, after)
 	killed := time.Now()
-	c.kill()
+	c.Kill()
 	stop()
 	all.Wait()
 	settled := Settled
@@ -177,14 +180,15 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// child is one run of the binary.
-type child struct {
+// Child is one run of the binary.
+type Child struct {
+	Proxy, Admin string // URLs
 	cmd          *exec.Cmd
-	proxy, admin string
 	exited       chan struct{}
 }
 
-func start(ctx context.Context, cfg Config, upstream string) (*child, error) {
+// Start runs the binary on the directory and waits until its memory is on.
+func Start(ctx context.Context, cfg Config, upstream string) (*Child, error) {
 	listen, err := freePort()
 	if err != nil {
 		return nil, err
@@ -210,29 +214,32 @@ func start(ctx context.Context, cfg Config, upstream string) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the binary: %w", err)
 	}
-	c := &child{cmd: cmd, proxy: "http://" + listen, admin: "http://" + admin, exited: make(chan struct{})}
+	c := &Child{cmd: cmd, Proxy: "http://" + listen, Admin: "http://" + admin, exited: make(chan struct{})}
 	go func() { _ = cmd.Wait(); close(c.exited) }() // killed: its exit code says nothing
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		if body, err := get(ctx, c.admin+"/readyz"); err == nil && memoryOn(body) {
+		if body, err := get(ctx, c.Admin+"/readyz"); err == nil && memoryOn(body) {
 			return c, nil
 		}
 		if time.Now().After(deadline) {
-			c.kill()
-			return nil, fmt.Errorf("%s: memory isn't on after 20 s", c.admin)
+			c.Kill()
+			return nil, fmt.Errorf("%s: memory isn't on after 20 s", c.Admin)
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-c.exited:
 			return nil, fmt.Errorf("the binary stopped at its start (exit code %d)", cmd.ProcessState.ExitCode())
 		case <-ctx.Done():
-			c.kill()
+			c.Kill()
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// kill is the kernel's -9: nothing in the child gets to run.
-func (c *child) kill() {
+// PID is its process.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
+// Kill is the kernel's -9: nothing in the child gets to run.
+func (c *Child) Kill() {
 	_ = c.cmd.Process.Kill() // gone already is as good
 	<-c.exited
 }
@@ -247,5 +254,5 @@ func freePort() (string, error) {
 }
 
 func get(ctx context.Context, url string) ([]byte, error) {
-	return call(ctx, http.MethodGet, url, nil, nil)
+	return Call(ctx, http.MethodGet, url, nil, nil)
 }

@@ -30,7 +30,7 @@ type lived struct {
 
 // gather writes five events of a subject and has them consolidated, again and
 // again.
-func (l *lived) gather(ctx context.Context, c *child) error {
+func (l *lived) gather(ctx context.Context, c *Child) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		subject := fmt.Sprintf("pump %s", letters(fmt.Sprintf("%s-%d", l.user, n)))
 		var ids []string
@@ -45,7 +45,7 @@ func (l *lived) gather(ctx context.Context, c *child) error {
 		l.groups[subject] = ids
 		l.mu.Unlock()
 		body, _ := json.Marshal(map[string]any{"tenant": "kill", "scope": store.UserScope(l.user), "subject": subject})
-		if _, err := call(ctx, http.MethodPost, c.admin+"/api/v1/memories/consolidate", body, asJSON); err != nil {
+		if _, err := Call(ctx, http.MethodPost, c.Admin+"/api/v1/memories/consolidate", body, asJSON); err != nil {
 			return err
 		}
 		wait(ctx, 100*time.Millisecond)
@@ -53,11 +53,11 @@ func (l *lived) gather(ctx context.Context, c *child) error {
 	return nil
 }
 
-func (l *lived) event(ctx context.Context, c *child, subject, text string) (m store.Memory, err error) {
+func (l *lived) event(ctx context.Context, c *Child, subject, text string) (m store.Memory, err error) {
 	body, _ := json.Marshal(map[string]any{
 		"tenant": "kill", "scope": store.UserScope(l.user), "type": store.EventType, "layer": store.Episodic, "subject": subject, "text": text,
 	})
-	raw, err := call(ctx, http.MethodPost, c.admin+"/api/v1/memories", body, asJSON)
+	raw, err := Call(ctx, http.MethodPost, c.Admin+"/api/v1/memories", body, asJSON)
 	if err != nil {
 		return m, err
 	}
@@ -65,7 +65,7 @@ func (l *lived) event(ctx context.Context, c *child, subject, text string) (m st
 }
 
 // move lets the user say where they live now, a session each.
-func (l *lived) move(ctx context.Context, c *child) error {
+func (l *lived) move(ctx context.Context, c *Child) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		town := "Town" + letters(fmt.Sprintf("%s-%d", l.user, n))
 		x, err := say(ctx, c, l.user, []map[string]string{{"role": "user", "content": "I live in " + town + "."}}, false)
@@ -75,7 +75,7 @@ func (l *lived) move(ctx context.Context, c *child) error {
 		l.mu.Lock()
 		l.moves++
 		l.mu.Unlock()
-		if _, err := call(ctx, http.MethodPost, c.admin+"/api/v1/sessions/"+url.PathEscape(x.session)+"/close?wait=10s", nil, nil); err != nil {
+		if _, err := Call(ctx, http.MethodPost, c.Admin+"/api/v1/sessions/"+url.PathEscape(x.session)+"/close?wait=10s", nil, nil); err != nil {
 			return err
 		}
 		l.mu.Lock()
@@ -92,7 +92,7 @@ func asJSON(r *http.Request) func(*http.Response) {
 
 // check holds what a start finds against the law, and returns how many groups are
 // one memory.
-func (l *lived) check(ctx context.Context, c *child, rep *Report) (merged int, err error) {
+func (l *lived) check(ctx context.Context, c *Child, rep *Report) (merged int, err error) {
 	active, err := memoriesOf(ctx, c, l.user)
 	if err != nil {
 		return 0, err
@@ -116,7 +116,7 @@ func (l *lived) check(ctx context.Context, c *child, rep *Report) (merged int, e
 	for subject, ids := range l.groups {
 		product, made := products[subject]
 		for _, id := range ids {
-			raw, err := get(ctx, c.admin+"/api/v1/memories/"+path.Clean(id))
+			raw, err := get(ctx, c.Admin+"/api/v1/memories/"+path.Clean(id))
 			var m store.Memory
 			if err == nil {
 				err = json.Unmarshal(raw, &m)

@@ -54,7 +54,7 @@ func (t *told) owe(killed time.Time, settled time.Duration) {
 
 // talk holds conversations of three turns, one after another, until the child
 // is gone; every other one is closed, so that kills meet reflections too.
-func talk(ctx context.Context, c *child, worker string, all *told) error {
+func talk(ctx context.Context, c *Child, worker string, all *told) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		var history []map[string]string
 		session := ""
@@ -72,7 +72,7 @@ func talk(ctx context.Context, c *child, worker string, all *told) error {
 		}
 		if n%2 == 0 {
 			// Whether it still gets through is the kill's business.
-			_, _ = call(ctx, http.MethodPost, c.admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close", nil, nil)
+			_, _ = Call(ctx, http.MethodPost, c.Admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close", nil, nil)
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func letters(s string) string {
 	return b.String()
 }
 
-func childGone(c *child) bool {
+func childGone(c *Child) bool {
 	select {
 	case <-c.exited:
 		return true
@@ -113,13 +113,13 @@ func childGone(c *child) bool {
 	}
 }
 
-func say(ctx context.Context, c *child, user string, history []map[string]string, stream bool) (exchange, error) {
+func say(ctx context.Context, c *Child, user string, history []map[string]string, stream bool) (exchange, error) {
 	body, err := json.Marshal(map[string]any{"model": "scripted-1", "stream": stream, "messages": history})
 	if err != nil {
 		return exchange{}, err
 	}
 	var head http.Header
-	raw, err := call(ctx, http.MethodPost, c.proxy+"/v1/chat/completions", body, func(req *http.Request) func(*http.Response) {
+	raw, err := Call(ctx, http.MethodPost, c.Proxy+"/v1/chat/completions", body, func(req *http.Request) func(*http.Response) {
 		req.Header.Set("Hindsight-User", user)
 		req.Header.Set("Content-Type", "application/json")
 		return func(resp *http.Response) { head = resp.Header }
@@ -131,11 +131,12 @@ func say(ctx context.Context, c *child, user string, history []map[string]string
 	if x.id == "" || x.session == "" {
 		return x, fmt.Errorf("an answer without exchange or session: %s", x.memory)
 	}
-	x.answer = answerOf(raw, stream)
+	x.answer = AnswerOf(raw, stream)
 	return x, nil
 }
 
-func answerOf(raw []byte, stream bool) string {
+// AnswerOf is the text of an answer of chat completions.
+func AnswerOf(raw []byte, stream bool) string {
 	type choices struct {
 		Choices []struct {
 			Message struct{ Content string } `json:"message"`
@@ -159,9 +160,9 @@ func answerOf(raw []byte, stream bool) string {
 	return text
 }
 
-// call makes one request with the admin token and reads the answer to its end.
+// Call makes one request with the admin token and reads the answer to its end.
 // prepare may change the request and look at the answer's head.
-func call(ctx context.Context, method, u string, body []byte, prepare func(*http.Request) func(*http.Response)) ([]byte, error) {
+func Call(ctx context.Context, method, u string, body []byte, prepare func(*http.Request) func(*http.Response)) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -13,15 +13,15 @@ import (
 	"hindsight/store/weaviatedb/weaviateserver"
 )
 
-// shared is the Weaviate that the outbox is delivered to. A nil one stands for
+// Shared is the Weaviate that the outbox is delivered to. A nil one stands for
 // none.
-type shared struct {
-	server *weaviateserver.Server
+type Shared struct {
+	Server *weaviateserver.Server
 	key    store.IdentityKey
 }
 
-// share starts Weaviate, if one is named, and has the binary use it.
-func share(cfg *Config) (*shared, error) {
+// Share starts Weaviate, if one is named, and has the binary use it.
+func Share(cfg *Config) (*Shared, error) {
 	if cfg.Weaviate == "" {
 		fmt.Fprintln(cfg.Log, "no Weaviate is named: the load runs without an outbox")
 		return nil, nil
@@ -34,7 +34,7 @@ func share(cfg *Config) (*shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shared{server: server, key: store.IdentityKey{7}}
+	s := &Shared{Server: server, key: store.IdentityKey{7}}
 	file := filepath.Join(home, "identity.key")
 	if err := os.WriteFile(file, []byte(hex.EncodeToString(s.key[:])), 0o600); err != nil {
 		return nil, fmt.Errorf("write the identity key: %w", err)
@@ -48,26 +48,27 @@ func share(cfg *Config) (*shared, error) {
 	return s, nil
 }
 
-func (s *shared) end() {
+// End ends it.
+func (s *Shared) End() {
 	if s != nil {
-		s.server.Kill()
+		s.Server.Kill()
 	}
 }
 
 // compare waits until everything is delivered and holds what Weaviate has against
 // what the binary lists.
-func (s *shared) compare(ctx context.Context, c *child, r *run) error {
+func (s *Shared) compare(ctx context.Context, c *Child, r *run) error {
 	if s == nil {
 		return nil
 	}
 	err := until(ctx, func() (bool, error) {
-		raw, err := get(ctx, c.admin+"/metrics")
+		raw, err := get(ctx, c.Admin+"/metrics")
 		return strings.Contains(string(raw), "\nhindsight_outbox_depth 0\n"), err
 	})
 	if err != nil {
 		return fmt.Errorf("wait until the outbox is delivered: %w", err)
 	}
-	db, err := weaviatedb.New(weaviatedb.Config{URL: s.server.URL, GRPC: s.server.GRPC, Key: s.key})
+	db, err := weaviatedb.New(weaviatedb.Config{URL: s.Server.URL, GRPC: s.Server.GRPC, Key: s.key})
 	if err != nil {
 		return err
 	}

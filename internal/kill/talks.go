@@ -42,12 +42,12 @@ const asker = "asker"
 
 // goOn goes on with the conversations that a kill interrupted, and then begins
 // others.
-func (r *run) goOn(ctx context.Context, c *child, round int) error {
+func (r *run) goOn(ctx context.Context, c *Child, round int) error {
 	if round == 0 {
 		body, _ := json.Marshal(map[string]any{ // strings only
 			"tenant": "kill", "scope": store.UserScope(asker), "type": store.UserFact, "text": "The staging database listens on port 5433.",
 		})
-		if _, err := call(ctx, http.MethodPost, c.admin+"/api/v1/memories", body, asJSON); err != nil {
+		if _, err := Call(ctx, http.MethodPost, c.Admin+"/api/v1/memories", body, asJSON); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (r *run) goOn(ctx context.Context, c *child, round int) error {
 }
 
 // ask has the next turn of a conversation.
-func (r *run) ask(ctx context.Context, c *child, talk *conversation, words string) error {
+func (r *run) ask(ctx context.Context, c *Child, talk *conversation, words string) error {
 	talk.busy = true
 	talk.history = append(talk.history, map[string]string{"role": "user", "content": words})
 	x, err := say(ctx, c, asker, talk.history, false)

@@ -24,7 +24,29 @@ type Edit struct {
 
 // Build compiles the binary with the edits and writes it to out. It needs the Go
 // toolchain, and is called somewhere inside the repository.
-func Build(ctx context.Context, out string, edits ...Edit) (err error) {
+func Build(ctx context.Context, out string, edits ...Edit) error {
+	return prepared(ctx, edits, func(b *builder) error {
+		args, err := b.flags()
+		if err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(ctx, "go", append(args, "-trimpath", "-o", out, "./cmd/hindsight")...)
+		cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build a mutant: %w: %s", err, said)
+		}
+		return nil
+	})
+}
+
+// Fit says whether the source is one that the edits can be made in; nothing is
+// built.
+func Fit(ctx context.Context, edits ...Edit) error {
+	return prepared(ctx, edits, func(*builder) error { return nil })
+}
+
+// prepared makes the edits beside the source for as long as do runs.
+func prepared(ctx context.Context, edits []Edit, do func(*builder) error) (err error) {
 	work, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return fmt.Errorf("build a mutant: %w", err)
@@ -40,16 +62,7 @@ func Build(ctx context.Context, out string, edits ...Edit) (err error) {
 			return fmt.Errorf("edit %s %s: %w", e.Module, e.File, err)
 		}
 	}
-	args, err := b.flags()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "-trimpath", "-o", out, "./cmd/hindsight")...)
-	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build a mutant: %w: %s", err, said)
-	}
-	return nil
+	return do(&b)
 }
 
 type builder struct {
