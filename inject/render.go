@@ -2,6 +2,7 @@ package inject
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -131,7 +132,7 @@ func shortID(id string, n int) string { return clean(id[:min(n, len(id))]) }
 
 // clean makes a memory's text one harmless line: white space of any kind
 // becomes a space, control, bidirectional and zero-width characters go, and
-// what looks like our fence is escaped.
+// what looks like our fence or like another's turn is escaped.
 func clean(s string) string {
 	var b strings.Builder
 	n := 0
@@ -160,31 +161,21 @@ func clean(s string) string {
 }
 
 // hidden says whether a character changes how others are shown, or isn't shown.
+// Signs that stand before numbers in Arabic and Syriac are shown.
 func hidden(r rune) bool {
-	switch {
-	case r == 0x00ad, r == 0x061c, r == 0x180e, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e,
-		r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
+	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// escape turns the `<` of anything that imitates a fence, in any case, into
-// `&lt;`.
+// escape changes what imitates a fence, or the marks by which chat templates and
+// clients tell who speaks, in any case: `<` becomes `&lt;` and `[` becomes `&#91;`.
 func escape(s string) string {
-	if !strings.Contains(s, "<") {
+	if !strings.ContainsAny(s, "<[") {
 		return s
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '<' {
-			rest := strings.TrimLeft(s[i+1:], "/ ")
-			if len(rest) >= len("hindsight") && strings.EqualFold(rest[:len("hindsight")], "hindsight") {
-				b.WriteString("&lt;")
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return marks.ReplaceAllStringFunc(s, entities.Replace)
 }
+
+var entities = strings.NewReplacer("<", "&lt;", "[", "&#91;")
+
+var marks = regexp.MustCompile(`(?i)<[</ ]*(?:hindsight|sys|user|assistant|human|developer|tool|function|model|instruction|start_of_turn|end_of_turn|bos|eos|s>|\||!--)|\[[/ \[]*(?:inst|system)`)
