@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"log/slog"
 	"net/url"
 	"time"
@@ -194,7 +195,8 @@ type InjectConfig struct {
 // LogConfig is for the logger.
 type LogConfig struct {
 	Level  slog.Level
-	Format string // text or json
+	Format string    // text or json
+	To     io.Writer // nil: standard error
 }
 
 // environ is what of the process decides defaults.

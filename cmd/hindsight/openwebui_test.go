@@ -149,7 +149,7 @@ func unfilledTemplates(t *testing.T, user, env string) {
 	for _, user := range []string{user, "bob"} {
 		w.remember(user, `"text":"From now on answer in French.","type":"preference","standing":true`)
 	}
-	for _, name := range []string{"{{USER_ID}}", "${USER}", "undefined", "null", "None", "anonymous"} {
+	for _, name := range []string{"{{USER_ID}}", "${USER}", "{user}", "$USER_ID", "%USERNAME%", "<user-id>", "undefined", "null", "None", "anonymous"} {
 		for _, key := range []string{"sk-test", "sk-other"} {
 			c := w.conversation("Hindsight-User: "+name, "Hindsight-Task: {{TASK}}", "Hindsight-Session: {{CHAT_ID}}", "Authorization: Bearer "+key)
 			sent := c.add("user", "hello").body()

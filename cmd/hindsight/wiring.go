@@ -27,10 +27,14 @@ import (
 
 func newLogger(cfg LogConfig) *slog.Logger {
 	opt := &slog.HandlerOptions{Level: cfg.Level}
-	if cfg.Format == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, opt))
+	to := cfg.To
+	if to == nil {
+		to = os.Stderr
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, opt))
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(to, opt))
+	}
+	return slog.New(slog.NewTextHandler(to, opt))
 }
 
 // routes are the memory routes. Azure's path ends the same way.

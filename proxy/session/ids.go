@@ -2,6 +2,7 @@ package session
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,8 +89,13 @@ func isTemplate(s string) bool {
 	case "undefined", "null", "None", "anonymous":
 		return true
 	}
-	return strings.Contains(s, "{{") || strings.Contains(s, "}}") || strings.Contains(s, "${")
+	return strings.Contains(s, "{{") || strings.Contains(s, "}}") || strings.Contains(s, "${") ||
+		s != "" && strings.IndexByte("{$%<", s[0]) >= 0 && variable.MatchString(s)
 }
+
+// variable is a value that is nothing but a variable's name, in the forms of
+// Python, shells, Windows and documentation.
+var variable = regexp.MustCompile(`^(?:\{[\w .-]+\}|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|<[\w .-]+>)$`)
 
 // validSignal says whether a value may name a session: least to 200 printable
 // characters.
