@@ -112,7 +112,7 @@ func (f *Fleet) deliverSome(ctx context.Context) (more bool, err error) {
 		f.log.Debug("delivery to the shared memory failed", "error", failed)
 		switch {
 		case done > 0:
-		case errors.Is(failed, errRefused):
+		case isRefused(failed):
 			f.refusal.note(failed, f.cfg.Now())
 		default:
 			f.health.bad()
@@ -208,7 +208,7 @@ func (f *Fleet) deliverPart(ctx context.Context, k scopeKey, part []store.Shipme
 func arrived(part []store.Shipment, failed func(store.Shipment) error) (seqs []uint64, err error) {
 	for _, s := range part {
 		if e := failed(s); e != nil {
-			err = refused(e)
+			err = refused{e}
 			continue
 		}
 		seqs = append(seqs, s.Seq)

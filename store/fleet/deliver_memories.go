@@ -66,7 +66,7 @@ func (f *Fleet) enter(ctx context.Context, k scopeKey) error {
 		Kind: recordScope, ID: "scope-" + hashOf(k), Tenant: k.tenant, Scope: k.scope, Time: f.cfg.Now().UTC(),
 	}})
 	for _, e := range failed {
-		err = errors.Join(err, refused(e))
+		err = errors.Join(err, refused{e})
 	}
 	if err == nil {
 		f.entered.Store(k, true)
@@ -176,7 +176,7 @@ func (f *Fleet) deliverErasure(ctx context.Context, k scopeKey, part []store.Shi
 	for _, s := range part {
 		failed, err := f.remote.PutRecords(ctx, k.tenant, []store.SharedRecord{*s.Record})
 		if e := failed[s.Record.ID]; e != nil {
-			err = errors.Join(err, refused(e))
+			err = errors.Join(err, refused{e})
 		}
 		if err != nil {
 			return seqs, err

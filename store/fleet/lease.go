@@ -84,7 +84,7 @@ func (f *Fleet) Take(ctx context.Context, sessions []store.Session) func(store.O
 	mine := map[scopeKey]bool{}
 	for tenant, keys := range byTenant(wanted) {
 		got, err := f.takeOf(ctx, tenant, keys)
-		if _, lasts := f.Refused(); lasts > f.cfg.Patience && errors.Is(err, errRefused) {
+		if _, lasts := f.Refused(); lasts > f.cfg.Patience && isRefused(err) {
 			got, err = keys, nil // nobody can sign a lease
 		}
 		if err != nil {
@@ -233,7 +233,7 @@ func (f *Fleet) sign(ctx context.Context, tenant string, keys []scopeKey, until 
 	}
 	failed, err := f.remote.PutRecords(ctx, tenant, rs)
 	for _, e := range failed {
-		err = errors.Join(err, refused(e))
+		err = errors.Join(err, refused{e})
 	}
 	return err
 }

@@ -2,16 +2,19 @@ package fleet
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
 
-// errRefused is the error of what the shared store has answered and not taken, as
-// one whose disk is full does. It can still be read.
-var errRefused = errors.New("the shared memory doesn't take it")
+// refused is the error of what the shared store has answered and not taken, as one
+// whose disk is full does. It can still be read.
+type refused struct{ error }
 
-func refused(err error) error { return fmt.Errorf("%w: %w", errRefused, err) }
+func isRefused(err error) bool {
+	var r refused
+	return errors.As(err, &r)
+}
 
 // refusal remembers that the shared store takes nothing of what waits.
 type refusal struct {
@@ -23,7 +26,8 @@ type refusal struct {
 func (r *refusal) note(err error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.why = err.Error(); r.since.IsZero() {
+	r.why, _, _ = strings.Cut(err.Error(), "\n") // every scope has its own, and they are alike
+	if r.since.IsZero() {
 		r.since = now
 	}
 }
