@@ -78,8 +78,8 @@ func (p *pods) launch(env ...string) *sidecar {
 	return s
 }
 
-// command is the product, which this test binary is under that name.
-func command(t *testing.T, env []string, args ...string) *exec.Cmd {
+// product is a run of the product, which this test binary is under that name.
+func product(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -104,7 +104,7 @@ type sidecar struct {
 
 func (s *sidecar) start() {
 	s.t.Helper()
-	s.cmd = command(s.t, s.env, "serve")
+	s.cmd = product(s.t, s.env, "serve")
 	s.cmd.Stderr = os.Stderr
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)

@@ -79,7 +79,7 @@ func TestFleetOverTLSWithAKey(t *testing.T) {
 				t.Error("a request isn't forwarded")
 			}
 			s.end(os.Kill)
-			out, _ := command(t, s.env, "doctor").Output() // it fails for what it finds
+			out, _ := product(t, s.env, "doctor").Output() // it fails for what it finds
 			told := lineWith(string(out), " weaviate ")
 			t.Log(told)
 			if !strings.HasPrefix(told, x.doctor) || x.doctor == "fail" && !strings.Contains(told, x.says) {
