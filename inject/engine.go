@@ -50,6 +50,9 @@ type Embedder interface {
 
 // Config of an Engine. Zero fields get the defaults that stand beside them.
 type Config struct {
+	// Screen takes secrets out of a question before it is embedded, looked for or
+	// kept; nil: nothing. It has a part of the deadline.
+	Screen   func(string) string
 	TopK     int           // memories a turn: 5
 	Tokens   int           // a turn, fence included: 800
 	Carried  int           // all blocks of one request: 2,400

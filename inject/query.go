@@ -61,6 +61,22 @@ const (
 	viaChar    = 0.25
 )
 
+// screened is how much of each end of a long text is screened: more than counts.
+const screened = 2000
+
+// query reads the message and the turns before it, without what must not be kept
+// or sent anywhere.
+func (e *Engine) query(words string, context []string, now time.Time, zone *time.Location) query {
+	if screen := e.cfg.Screen; screen != nil {
+		cut := func(text string) string { return screen(clip(text, screened, screened, 2*screened)) }
+		words, context = cut(words), slices.Clone(context)
+		for i := max(0, len(context)-maxContext); i < len(context); i++ {
+			context[i] = cut(context[i])
+		}
+	}
+	return newQuery(e.times, words, context, now, zone)
+}
+
 // newQuery reads the message and the turns before it.
 func newQuery(times *timeWords, words string, context []string, now time.Time, zone *time.Location) query {
 	q := query{text: clip(words, headWords, tailWords, longWords)}

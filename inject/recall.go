@@ -23,7 +23,7 @@ const considered = 20
 func (e *Engine) recall(ctx context.Context, p *Plan, c Conversation, led *sessionLedger) {
 	start := time.Now()
 	defer func() { e.metrics.seconds.Observe(time.Since(start).Seconds()) }()
-	q := newQuery(e.times, c.Words, c.Context, c.Now, c.Zone)
+	q := e.query(c.Words, c.Context, c.Now, c.Zone)
 	vector := e.vector(ctx, q, time.Duration(vectorShare*float64(e.cfg.Deadline)))
 	always, err := e.always(ctx, c, p.told(), led)
 	var cands []candidate

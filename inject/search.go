@@ -54,7 +54,7 @@ func (e *Engine) Search(ctx context.Context, r SearchRequest) (SearchResult, err
 		r.TopK = 10
 	}
 	r.TopK = min(r.TopK, index.DefaultLimit)
-	q := newQuery(e.times, r.Query, r.Context, r.Now, r.Zone)
+	q := e.query(r.Query, r.Context, r.Now, r.Zone)
 	v, late := e.vector(ctx, q, personWaits)()
 	ask := index.Query{Tenant: r.Tenant, Scopes: r.Scopes, Terms: q.terms, Vector: v, Share: q.share(), Now: r.Now, Archived: r.Archived}
 	out := SearchResult{Results: []Scored{}, Excluded: map[string]int{}}

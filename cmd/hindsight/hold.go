@@ -41,7 +41,7 @@ func holdDirectory(ctx context.Context, cfg Config, lasting bool) (*held, error)
 	}
 	embedding := vec.during(running)
 	idx := index.New(vec.index(st, nil, nil), st)
-	engine, err := inject.New(inject.Config{Ranking: inject.Ranking(cfg.Inject.Ranking), Embedder: embedding.embedder()}, idx, st, st, nil, nil)
+	engine, err := inject.New(inject.Config{Ranking: inject.Ranking(cfg.Inject.Ranking), Embedder: embedding.embedder(), Screen: extract.Redact}, idx, st, st, nil, nil)
 	if err != nil {
 		idx.Close()
 		return nil, errors.Join(err, shut())

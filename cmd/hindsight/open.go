@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"hindsight/reflect/extract"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 )
@@ -36,6 +37,7 @@ func directoryOf(cfg Config) badgerdb.Config {
 	return badgerdb.Config{
 		Dir: cfg.Store.Dir, IdentityKeyFile: cfg.Identity.KeyFile, Share: cfg.Store.Shared != nil,
 		EncryptionKeyFile: cfg.Store.KeyFile, OldEncryptionKeyFile: cfg.Store.OldKeyFile,
+		Screen: extract.Redact,
 	}
 }
 

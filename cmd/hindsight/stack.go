@@ -20,6 +20,7 @@ import (
 	"hindsight/proxy/mcpserver"
 	"hindsight/proxy/session"
 	hreflect "hindsight/reflect"
+	"hindsight/reflect/extract"
 	"hindsight/store/badgerdb"
 	"hindsight/store/index"
 )
@@ -118,7 +119,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	engine, err = inject.New(inject.Config{
 		TopK: cfg.Inject.TopK, Tokens: cfg.Inject.Tokens, Deadline: cfg.Inject.Deadline,
 		Ranking: inject.Ranking(cfg.Inject.Ranking), Grants: grantsOf(cfg.Grants),
-		Embedder: s.vectors.embedder(), Profiles: cfg.Inject.Profiles, Cite: cfg.Inject.Cite,
+		Embedder: s.vectors.embedder(), Profiles: cfg.Inject.Profiles, Cite: cfg.Inject.Cite, Screen: extract.Redact,
 	}, s.shared.searcher(s.index), s.store, s.store, s.log, reg)
 	if err != nil {
 		return err

@@ -46,6 +46,17 @@ const worldToken = "the-token-of-the-tests"
 // newWorld starts the product with extra environment ("NAME=value").
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
+	return newWorldOf(t, func(w *world) {
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			w.env[name] = value
+		}
+	})
+}
+
+// newWorldOf starts the product after prepare has changed what it starts with.
+func newWorldOf(t *testing.T, prepare func(*world)) *world {
+	t.Helper()
 	w := &world{t: t, model: fakellm.New(fakellm.Config{}), env: map[string]string{
 		"HINDSIGHT_DATA_DIR": t.TempDir(), "HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0",
 		"HINDSIGHT_ADMIN_TOKEN": worldToken, "HINDSIGHT_LOG_LEVEL": "error", "HINDSIGHT_REFLECT_MODEL": fakellm.Model,
@@ -54,10 +65,7 @@ func newWorld(t *testing.T, env ...string) *world {
 	up := httptest.NewServer(http.HandlerFunc(w.upstream))
 	t.Cleanup(up.Close)
 	w.env["LLM_API_BASE"] = up.URL + "/v1"
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		w.env[name] = value
-	}
+	prepare(w)
 	w.start()
 	t.Cleanup(func() { w.stop() })
 	return w

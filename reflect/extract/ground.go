@@ -245,20 +245,20 @@ func share(f float64) float64 { return min(max(f, 0), 1) }
 // rounds in between are passed over, so that what a tool taught is found by the
 // words that asked for it.
 func around(events []Event, at int) string {
-	parts := []string{Redact(shorten(events[at].Text, 240))}
+	parts := []string{shorten(Redact(events[at].Text), 240)}
 	// Turns that lie far apart are of two conversations that share a call.
 	said := func(i int) bool {
 		return (events[i].Role == User || events[i].Role == Assistant) && max(events[i].Turn-events[at].Turn, events[at].Turn-events[i].Turn) < Apart
 	}
 	for i := at - 1; i >= 0; i-- {
 		if said(i) {
-			parts = append([]string{Redact(shorten(events[i].Text, 240))}, parts...)
+			parts = append([]string{shorten(Redact(events[i].Text), 240)}, parts...)
 			break
 		}
 	}
 	for i := at + 1; i < len(events); i++ {
 		if said(i) {
-			parts = append(parts, Redact(shorten(events[i].Text, 240)))
+			parts = append(parts, shorten(Redact(events[i].Text), 240))
 			break
 		}
 	}

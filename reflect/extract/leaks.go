@@ -74,6 +74,29 @@ func spaced(text string) string {
 // has to be long, else every long word would be looked at.
 var run = regexp.MustCompile(`[\w.=+/-]{10,}`)
 
+// holdsRun says whether a text may hold a run that is random: most hold none, and
+// this is quicker than looking for it by the expression.
+func holdsRun(text string) bool {
+	from, digit := 0, false
+	for i := 0; i <= len(text); i++ {
+		c := byte(' ')
+		if i < len(text) {
+			c = text[i]
+		}
+		switch {
+		case '0' <= c && c <= '9':
+			digit = true
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == '.', c == '=', c == '+', c == '/', c == '-':
+		default:
+			if n := i - from; n >= 24 || n >= 10 && digit {
+				return true
+			}
+			from, digit = i+1, false
+		}
+	}
+	return false
+}
+
 func random(s string) bool { return len(s) >= 24 || strings.ContainsAny(s, "0123456789") }
 
 // ahead of a run and after it is what a rule may want to see: "api key for the harbour is:".

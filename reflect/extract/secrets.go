@@ -47,31 +47,71 @@ func HoldsSecret(s string) bool { return Redact(s) != s }
 
 // Redact takes secrets out of a text: what people call one in English and
 // Chinese, what has the form of one, and what the kept rules of gitleaks find.
-// It runs before a text is shown to a model and before anything is kept.
+// It runs before a text is shown to a model and before anything is kept: on every
+// text that passes, so an expression is tried only where its words stand.
 func Redact(s string) string {
-	if s == "" {
-		return s
+	low := strings.ToLower(s)
+	holds := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 	}
-	s = keyShapes.ReplaceAllString(s, removed)
-	s = userInfo.ReplaceAllString(s, "$1:"+removed+"@")
-	for _, re := range []*regexp.Regexp{said, saidToken, saidHan} {
-		s = re.ReplaceAllStringFunc(s, func(hit string) string {
-			m := re.FindStringSubmatch(hit)
+	if holds(keyMarks) {
+		s = keyShapes.ReplaceAllString(s, removed)
+	}
+	if strings.Contains(s, "://") {
+		s = userInfo.ReplaceAllString(s, "$1:"+removed+"@")
+	}
+	for _, by := range []struct {
+		*regexp.Regexp
+		words []string
+	}{{said, saidMarks}, {saidToken, tokenMarks}, {saidHan, hanMarks}} {
+		if !holds(by.words) {
+			continue
+		}
+		s = by.ReplaceAllStringFunc(s, func(hit string) string {
+			m := by.FindStringSubmatch(hit)
 			value := strings.TrimRight(m[2], ".!?")
-			if value == "" || value == removed || re == said && slices.Contains(states, strings.ToLower(value)) {
+			if value == "" || value == removed || by.Regexp == said && slices.Contains(states, strings.ToLower(value)) {
 				return hit
 			}
 			return m[1] + removed
 		})
 	}
-	s = cardRun.ReplaceAllStringFunc(s, func(run string) string {
-		if luhn(run) {
-			return removed
-		}
-		return run
-	})
+	if digits(s) >= cardDigits {
+		s = cardRun.ReplaceAllStringFunc(s, func(run string) string {
+			if luhn(run) {
+				return removed
+			}
+			return run
+		})
+	}
+	if !holdsRun(s) {
+		return s
+	}
 	return leakRules().redact(s)
 }
+
+// cardDigits is how many digits a card's number has at least.
+const cardDigits = 13
+
+func digits(s string) (n int) {
+	for i := range len(s) {
+		if '0' <= s[i] && s[i] <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
+// The words of which one stands wherever an expression finds something, in lower
+// case.
+var (
+	keyMarks = []string{
+		"sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "aiza", "ya29.", "eyj", "private key", "bearer",
+	}
+	saidMarks  = []string{"passw", "passphrase", "passcode", "pwd", "key", "secret", "token", "pin", "cvv", "otp"}
+	tokenMarks = []string{"token"}
+	hanMarks   = []string{"密", "口令", "钥", "令牌", "验证码", "暗号"}
+)
 
 // luhn is the check sum of card numbers.
 func luhn(s string) bool {
@@ -89,5 +129,5 @@ func luhn(s string) bool {
 		sum += d
 		n++
 	}
-	return n >= 13 && sum%10 == 0
+	return n >= cardDigits && sum%10 == 0
 }

@@ -50,6 +50,9 @@ type Config struct {
 	Watermark uint64
 	// Retry is the longest wait between two attempts to open; default 10 s.
 	Retry time.Duration
+	// Screen takes out of what was said what must not be kept, secrets above all,
+	// before it is written; nil: nothing. It is called by one goroutine at a time.
+	Screen func(string) string
 	// Linger is how long the writer waits for more to commit together; default
 	// 100 ms.
 	Linger time.Duration

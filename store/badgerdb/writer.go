@@ -38,6 +38,7 @@ func (s *Store) commitQueued(h *handle) error {
 	}
 	start := time.Now()
 	last := lastEnds(items)
+	s.screen(items, last)
 	done := 0 // items on disk
 	next := 0 // items written so far
 	t := &tx{mark: func() {
@@ -72,6 +73,29 @@ func (s *Store) commitQueued(h *handle) error {
 	s.metrics.committed(start, items[0].taken)
 	s.journal.reuse(items)
 	return nil
+}
+
+// screen takes out of what was said what must not be kept. It is done before the
+// write lock is taken: a large text takes its time.
+func (s *Store) screen(items []item, last map[string]int) {
+	if s.cfg.Screen == nil {
+		return
+	}
+	for i, it := range items {
+		switch it.kind {
+		case itemBegin, itemFinish:
+			if it.kind == itemBegin && last[it.x.ID] > i {
+				continue
+			}
+			it.x.Events = slices.Clone(it.x.Events) // the texts may be looked at elsewhere
+			for n := range it.x.Events {
+				e := &it.x.Events[n]
+				e.Text, e.ThirdParty = s.cfg.Screen(e.Text), s.cfg.Screen(e.ThirdParty)
+			}
+		case itemWhy:
+			it.why.Query = s.cfg.Screen(it.why.Query)
+		}
+	}
 }
 
 // lastEnds tells at which index an exchange ends in the batch.
