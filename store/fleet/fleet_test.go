@@ -153,6 +153,29 @@ func TestWhatWasDeliveredLastIsMendedAfterAReconnect(t *testing.T) {
 	})
 }
 
+// What an earlier life of the process delivered is looked for after every
+// interruption, not only at the start.
+func TestWhatAnEarlierLifeDeliveredIsMended(t *testing.T) {
+	c := newCloud()
+	cfg := Config{Poll: 10 * time.Millisecond}
+	a := join(t, c, cfg)
+	id := a.write(staging).ID
+	until(t, "it arrives", a.delivered)
+	c.set(func() {
+		m := c.memories[ann.Tenant][id]
+		m.Vector = []float32{1}
+		c.memories[ann.Tenant][id] = m
+	})
+	a.leave()
+	n := c.count("mend")
+	a.enter(c, cfg)
+	until(t, "the new life has looked", func() bool { return c.count("mend") > n })
+	c.set(func() { c.away = true })
+	until(t, "it is seen to be away", func() bool { return !a.f.health.up() })
+	c.set(func() { c.blind[id], c.away = true, false })
+	until(t, "it is found", func() (found bool) { c.set(func() { found = !c.blind[id] }); return found })
+}
+
 // What the shared store has lost of a memory in a crash, such as its last change
 // or its vector, is delivered again.
 func TestWhatIsLostOfAMemoryIsDeliveredAgain(t *testing.T) {

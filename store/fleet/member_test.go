@@ -21,6 +21,8 @@ type member struct {
 	idx  *index.Index
 	find *Searcher
 	stop func() // ends the fleet, then the store
+
+	leave func() // ends the fleet
 }
 
 var ann = store.Owner{Tenant: "acme", User: "ann"}
@@ -46,14 +48,10 @@ func join(t *testing.T, c *cloud, cfg Config) *member {
 	if cfg.Poll == 0 {
 		cfg.Poll = 10 * time.Millisecond
 	}
-	m := &member{t: t, st: st, f: New(cfg, st, c), idx: index.New(index.Config{}, st)}
-	m.find = m.f.Searcher(m.idx)
-	running, leave := context.WithCancel(context.Background())
-	left := make(chan struct{})
-	go func() { m.f.Run(running); close(left) }()
+	m := &member{t: t, st: st, idx: index.New(index.Config{}, st)}
+	m.enter(c, cfg)
 	m.stop = sync1(func() {
-		leave()
-		<-left
+		m.leave()
 		m.idx.Close()
 		closeStore()
 		if err := <-stored; err != nil {
@@ -62,6 +60,16 @@ func join(t *testing.T, c *cloud, cfg Config) *member {
 	})
 	t.Cleanup(m.stop)
 	return m
+}
+
+// enter begins a life of the member's part in the fleet.
+func (m *member) enter(c *cloud, cfg Config) {
+	m.f = New(cfg, m.st, c)
+	m.find = m.f.Searcher(m.idx)
+	running, cancel := context.WithCancel(context.Background())
+	left := make(chan struct{})
+	go func() { m.f.Run(running); close(left) }()
+	m.leave = func() { cancel(); <-left }
 }
 
 // sync1 lets a function be called again, for nothing.

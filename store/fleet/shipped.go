@@ -29,25 +29,22 @@ type delivered struct {
 }
 
 func (s *shipped) memories(k scopeKey, ms []store.SharedMemory, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i := range ms {
-		s.list = append(s.list, delivered{key: k, at: now, memory: &ms[i]})
+		s.add(now, delivered{key: k, at: now, memory: &ms[i]})
 	}
-	s.trim(now)
 }
 
 func (s *shipped) records(k scopeKey, rs []store.SharedRecord, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i := range rs {
-		s.list = append(s.list, delivered{key: k, at: now, record: &rs[i]})
+		s.add(now, delivered{key: k, at: now, record: &rs[i]})
 	}
-	s.trim(now)
 }
 
-// trim forgets what is old. The caller holds mu.
-func (s *shipped) trim(now time.Time) {
+// add remembers what was delivered now, and forgets what is old.
+func (s *shipped) add(now time.Time, ds ...delivered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, ds...)
 	n := max(0, len(s.list)-shippedMost)
 	for n < len(s.list) && now.Sub(s.list[n].at) > shippedFor {
 		n++

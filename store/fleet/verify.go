@@ -43,7 +43,8 @@ func (f *Fleet) verify(ctx context.Context, what func(context.Context) ([]delive
 }
 
 // lately is what this directory holds of the last minutes: what was delivered by
-// an earlier life of this process is among it.
+// an earlier life of this process is among it, and is remembered for the next time
+// that the shared store goes away.
 func (f *Fleet) lately(ctx context.Context) ([]delivered, error) {
 	tenants, err := f.local.Tenants(ctx)
 	if err != nil {
@@ -56,9 +57,10 @@ func (f *Fleet) lately(ctx context.Context) ([]delivered, error) {
 			return nil, err
 		}
 		for i := range ms {
-			out = append(out, delivered{key: scopeKey{t.ID, ms[i].Scope}, memory: &store.SharedMemory{Memory: ms[i]}})
+			out = append(out, delivered{key: scopeKey{t.ID, ms[i].Scope}, at: f.cfg.Now(), memory: &store.SharedMemory{Memory: ms[i]}})
 		}
 	}
+	f.shipped.add(f.cfg.Now(), out...)
 	return out, nil
 }
 
