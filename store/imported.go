@@ -17,6 +17,9 @@ const (
 	// ImportForgotten is one that a person had forgotten here, or whose scope was
 	// erased after it was said.
 	ImportForgotten ImportResult = "forgotten"
+	// ImportLeft is an older form of a memory that isn't here, or that was changed
+	// here since.
+	ImportLeft ImportResult = "left"
 )
 
 // Copied is the cause of a memory that an import wrote.

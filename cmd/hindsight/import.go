@@ -32,6 +32,7 @@ type imported struct {
 	Format foreign.Format `json:"format"`
 	// Memories.
 	Added     int `json:"added"`
+	Revisions int `json:"revisions"` // their older forms
 	Known     int `json:"known"`
 	Forgotten int `json:"forgotten"`
 	Skipped   int `json:"skipped"`
@@ -133,6 +134,7 @@ func (i *importing) send(ctx context.Context, lines []byte, place func(line int)
 		return err
 	}
 	i.sum.Added += rep.Added
+	i.sum.Revisions += rep.Revisions
 	i.sum.Known += rep.Known
 	i.sum.Forgotten += rep.Forgotten
 	i.sum.Skipped += rep.Skipped
@@ -210,6 +212,10 @@ func (i *importing) print() error {
 		return i.say("%s recorded, %d known, %d bad. %s queued; `hindsight memories list` shows what comes of them.",
 			number(s.Conversations, "conversation", "conversations"), s.Repeated, len(s.Bad), number(s.Reflections, "reflection", "reflections"))
 	}
-	return i.say("%s added, %d known, %d forgotten here, %s skipped, %d bad.",
-		number(s.Added, "memory", "memories"), s.Known, s.Forgotten, number(s.Skipped, "line", "lines"), len(s.Bad))
+	history := ""
+	if s.Revisions > 0 {
+		history = ", with " + number(s.Revisions, "older form", "older forms")
+	}
+	return i.say("%s added%s, %d known, %d forgotten here, %s skipped, %d bad.",
+		number(s.Added, "memory", "memories"), history, s.Known, s.Forgotten, number(s.Skipped, "line", "lines"), len(s.Bad))
 }

@@ -2,7 +2,9 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,11 +60,25 @@ func TestExportAndImport(t *testing.T) {
 	from.must(422, "GET", "/api/v1/export?scope=ann", "")
 
 	to := newRig(t, alone())
-	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 3 || rep.Wrong != 0 || rep.Skipped != strings.Count(all, `"kind"`) || rep.Tenant != "new" {
+	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 3 || rep.Wrong != 0 || rep.Revisions != strings.Count(all, `"kind":"revision"`) || rep.Skipped != 1 || rep.Tenant != "new" {
 		t.Errorf("imported: %+v", rep)
 	}
-	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 0 || rep.Known != 3 {
+	if rep := to.importing("/api/v1/import?tenant=new", all); rep.Added != 0 || rep.Revisions != 0 || rep.Known != 3+strings.Count(all, `"kind":"revision"`) {
 		t.Errorf("imported again: %+v", rep)
+	}
+	past := func(r *rig) []string {
+		var out []string
+		for _, m := range list(r.must(200, "GET", "/api/v1/memories/"+one["id"].(string)+"/history", ""), "revisions") {
+			out = append(out, fmt.Sprint(m["revision"], m["text"], m["created_at"]))
+		}
+		return out
+	}
+	if was, is := past(from), past(to); len(is) < 2 || !slices.Equal(was, is) {
+		t.Errorf("the history was %q, is %q", was, is)
+	}
+	to.must(200, "PATCH", "/api/v1/memories/"+one["id"].(string), `{"text":"Lives in Turku."}`)
+	if n := len(past(to)); n != len(past(from))+1 {
+		t.Errorf("%d forms after a change", n)
 	}
 	if again := to.lines("GET", "/api/v1/export?tenant=new&scope=user:ann", ""); strings.Count(again, "\n") != 3 || !strings.Contains(again, `"state":"archived"`) {
 		t.Errorf("exported again: %s", again)
@@ -83,18 +99,20 @@ func TestImportReportsLineByLine(t *testing.T) {
 		`{"text":"x3","type":"event","importance":7}`,
 		`{"text":"x4","type":"event","state":"lost"}`,
 		`{"kind":"session"}`,
+		`{"kind":"revision","memory":{"id":"m0","revision":1,"scope":"user:ann","text":"x5","type":"event"}}`,
+		`{"kind":"revision","memory":{"text":"x6","type":"event"}}`,
 		`[1]`,
 		`{"text":"平时喝乌龙茶","type":"preference","scope":"user:ann"}`,
 	}, "\r\n")
 	rep := r.importing("/api/v1/import", file)
-	if rep.Added != 2 || rep.Known != 1 || rep.Skipped != 1 || rep.Wrong != 7 || rep.Tenant != "default" {
+	if rep.Added != 2 || rep.Known != 1 || rep.Skipped != 2 || rep.Wrong != 8 || rep.Tenant != "default" {
 		t.Errorf("%+v", rep)
 	}
 	reasons := map[int]string{}
 	for _, l := range rep.Lines {
 		reasons[l.Line] = l.Result + " " + l.Reason
 	}
-	for line, want := range map[int]string{1: "added", 3: "known", 4: "JSON", 5: "type", 6: "text", 7: "scope", 8: "importance", 9: "state", 11: "JSON", 12: "added"} {
+	for line, want := range map[int]string{1: "added", 3: "known", 4: "JSON", 5: "type", 6: "text", 7: "scope", 8: "importance", 9: "state", 11: "skipped", 12: "number", 13: "JSON", 14: "added"} {
 		if !strings.Contains(reasons[line], want) {
 			t.Errorf("line %d: %q, want %q", line, reasons[line], want)
 		}

@@ -24,6 +24,7 @@ const (
 // Importer takes memories as they stood elsewhere, see store.Imported.
 type Importer interface {
 	ImportMemories(ctx context.Context, ms []store.Memory) ([]store.Imported, error)
+	ImportRevisions(ctx context.Context, older []store.Memory) ([]store.Imported, error)
 }
 
 // takesLines describes a body of lines.
@@ -31,7 +32,7 @@ func takesLines(op *huma.Operation) {
 	op.MaxBodyBytes, op.BodyReadTimeout = maxImportBytes, importPatience
 	op.RequestBody = &huma.RequestBody{
 		Required:    true,
-		Description: "One memory a line, as an export writes it; text and type are enough. Lines of another kind (revisions, sessions) are skipped.",
+		Description: "One memory a line, as an export writes it; text and type are enough. Revisions go to the memories that came before them; sessions are skipped.",
 		Content:     map[string]*huma.MediaType{ndjson: {Schema: &huma.Schema{Type: "string"}}},
 	}
 }
@@ -47,9 +48,10 @@ type importOutput struct{ Body ImportReport }
 type ImportReport struct {
 	Tenant    string       `json:"tenant"`
 	Added     int          `json:"added"`
+	Revisions int          `json:"revisions" doc:"Older forms that the memories have got."`
 	Known     int          `json:"known" doc:"Here already, by id or by text."`
 	Forgotten int          `json:"forgotten" doc:"Forgotten here by a person: they stay forgotten."`
-	Skipped   int          `json:"skipped" doc:"Revisions and sessions, which an import doesn't take."`
+	Skipped   int          `json:"skipped" doc:"Sessions, which an import doesn't take, and revisions of memories that aren't here or were changed here since."`
 	Wrong     int          `json:"wrong" doc:"Lines that can't be read; the rest went in."`
 	Lines     []ImportLine `json:"lines" nullable:"false"`
 }
@@ -68,8 +70,8 @@ func (a *API) importLines(ctx context.Context, in *importInput) (*importOutput, 
 		return nil, err
 	}
 	rep := ImportReport{Tenant: tenant, Lines: []ImportLine{}}
-	var ms []store.Memory
-	var at []int // the place in rep.Lines of each memory
+	var ms, older []store.Memory
+	var at, olderAt []int // the places in rep.Lines of each
 	n := 0
 	for raw := range bytes.Lines(in.RawBody) {
 		n++
@@ -77,7 +79,7 @@ func (a *API) importLines(ctx context.Context, in *importInput) (*importOutput, 
 			continue
 		}
 		line := ImportLine{Line: n}
-		m, skipped, err := a.readLine(ctx, raw, tenant)
+		m, past, skipped, err := a.readLine(ctx, raw, tenant)
 		switch {
 		case err != nil:
 			line.Result, line.Reason = "wrong", err.Error()
@@ -85,6 +87,8 @@ func (a *API) importLines(ctx context.Context, in *importInput) (*importOutput, 
 		case skipped != "":
 			line.Result, line.Reason = "skipped", skipped
 			rep.Skipped++
+		case past:
+			older, olderAt = append(older, m), append(olderAt, len(rep.Lines))
 		default:
 			ms, at = append(ms, m), append(at, len(rep.Lines))
 		}
@@ -109,7 +113,33 @@ func (a *API) importLines(ctx context.Context, in *importInput) (*importOutput, 
 			}
 		}
 	}
+	if len(older) > 0 {
+		done, err := a.cfg.Store.ImportRevisions(ctx, older)
+		if err != nil {
+			return nil, a.fail("the import", err)
+		}
+		for i, d := range done {
+			rep.revision(&rep.Lines[olderAt[i]], d)
+		}
+	}
 	return &importOutput{rep}, nil
+}
+
+// revision notes what became of an older form.
+func (rep *ImportReport) revision(line *ImportLine, d store.Imported) {
+	line.Result, line.ID = string(d.Result), d.ID
+	switch d.Result {
+	case store.ImportAdded:
+		rep.Revisions++
+	case store.ImportKnown:
+		rep.Known++
+	case store.ImportForgotten:
+		rep.Forgotten++
+		line.Reason = "what it said was forgotten here"
+	case store.ImportLeft:
+		line.Result, line.Reason = "skipped", "its memory isn't here, or was changed here since"
+		rep.Skipped++
+	}
 }
 
 // importedMemory is a line, where the two shares may be left out.
@@ -120,46 +150,58 @@ type importedMemory struct {
 	Confidence *float64 `json:"confidence"`
 }
 
-// readLine reads one line. The error is for whoever wrote the file; skipped says
-// why a line isn't a memory.
-func (a *API) readLine(ctx context.Context, raw []byte, tenant string) (m store.Memory, skipped string, err error) {
+// readLine reads one line: a memory, or where past is true an older form of one.
+// The error is for whoever wrote the file; skipped says why a line is neither.
+func (a *API) readLine(ctx context.Context, raw []byte, tenant string) (m store.Memory, past bool, skipped string, err error) {
 	if len(raw) > maxLineBytes {
-		return m, "", fmt.Errorf("is longer than %d bytes", maxLineBytes)
+		return m, false, "", fmt.Errorf("is longer than %d bytes", maxLineBytes)
 	}
 	var kind struct {
-		Kind string `json:"kind"`
+		Kind   string          `json:"kind"`
+		Memory json.RawMessage `json:"memory"`
 	}
 	if err := json.Unmarshal(raw, &kind); err == nil {
 		switch kind.Kind {
 		case "":
+		case lineRevision:
+			raw, past = kind.Memory, true
 		case lineError:
-			return m, "", fmt.Errorf("the export broke off here; export again")
+			return m, false, "", fmt.Errorf("the export broke off here; export again")
 		default:
-			return m, "a " + oneWord(kind.Kind) + " is exported to be read; it isn't imported", nil
+			return m, false, "a " + oneWord(kind.Kind) + " is exported to be read; it isn't imported", nil
 		}
 	}
+	m, err = a.readMemory(ctx, raw, tenant)
+	if err == nil && past && (m.ID == "" || m.Revision < 1) {
+		err = fmt.Errorf("a revision names its memory's id and its number, from 1")
+	}
+	return m, past, "", err
+}
+
+// readMemory reads a memory as it stood elsewhere.
+func (a *API) readMemory(ctx context.Context, raw []byte, tenant string) (m store.Memory, err error) {
 	var in importedMemory
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return m, "", fmt.Errorf("isn't a memory in JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return m, fmt.Errorf("isn't a memory in JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	m = in.Memory
 	if m.Text, err = statement(m.Text); err != nil {
-		return m, "", err
+		return m, err
 	}
 	if m.Importance, err = portion("importance", in.Importance, writtenImportance); err != nil {
-		return m, "", err
+		return m, err
 	}
 	if m.Confidence, err = portion("confidence", in.Confidence, writtenConfidence); err != nil {
-		return m, "", err
+		return m, err
 	}
 	if m.Scope, err = a.writeScope(ctx, string(m.Scope), "scope"); err != nil {
-		return m, "", err
+		return m, err
 	}
 	m.Tenant, m.About = tenant, ""
 	if m.AttributedTo == "" {
 		m.AttributedTo = store.ByUser // as for what is written
 	}
-	return m, "", checkLine(&m)
+	return m, checkLine(&m)
 }
 
 // checkLine names the first field that no memory has so.
