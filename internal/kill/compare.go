@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,10 +16,15 @@ import (
 // compare waits until nothing is left to reflect and then holds what is kept
 // against what is owed.
 func (r *run) compare(ctx context.Context, c *Child) error {
+	amid, err := reflections(ctx, c, store.Done)
+	if err != nil {
+		return err
+	}
 	if err := drained(ctx, c); err != nil {
 		return err
 	}
 	rep, t := r.rep, &r.told
+	rep.Amid = len(amid)
 	users, sessions := map[string]bool{asker: true}, map[string][]exchange{}
 	for _, x := range t.owed {
 		users[x.user] = true
@@ -88,7 +92,7 @@ func (r *run) compare(ctx context.Context, c *Child) error {
 func (r *run) met() error {
 	rep := r.rep
 	for what, n := range map[string]int{
-		"exchanges": rep.Owed, "reflections": rep.Reflections, "merges": rep.Merged, "corrections": rep.Corrections, "replays": rep.Replayed,
+		"exchanges": rep.Owed, "reflections among the kills": rep.Amid, "merges": rep.Merged, "corrections": rep.Corrections, "replays": rep.Replayed,
 	} {
 		if n == 0 && len(rep.Faults) == 0 {
 			return fmt.Errorf("there were no %s: the kills met nothing", what)
@@ -198,9 +202,9 @@ func (r *run) found(ctx context.Context, c *Child, user string, listed []store.M
 // drained waits until every session is reflected: three looks, a second apart,
 // that find nothing waiting or running.
 func drained(ctx context.Context, c *Child) error {
-	quiet, least := 0, math.MaxInt
+	quiet, most := 0, -1
 	for deadline := time.Now(); quiet < 3; wait(ctx, time.Second) {
-		busy := 0
+		busy, last := 0, store.Job{}
 		for _, state := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead} {
 			jobs, err := reflections(ctx, c, state)
 			if err != nil {
@@ -209,16 +213,22 @@ func drained(ctx context.Context, c *Child) error {
 			if state == store.Dead && len(jobs) > 0 {
 				return fmt.Errorf("a reflection is dead: %s", jobs[0].Reason)
 			}
-			busy += len(jobs)
+			if busy += len(jobs); len(jobs) > 0 {
+				last = jobs[len(jobs)-1]
+			}
 		}
 		if quiet++; busy > 0 {
 			quiet = 0
 		}
-		if busy < least {
-			least, deadline = busy, time.Now().Add(3*time.Minute)
+		done, err := reflections(ctx, c, store.Done)
+		if err != nil {
+			return err
+		}
+		if len(done) > most {
+			most, deadline = len(done), time.Now().Add(3*time.Minute)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d reflections are waiting, and none was done in three minutes", busy)
+			return fmt.Errorf("%d reflections are waiting, and none was done in three minutes; the last of them: %+v", busy, last)
 		}
 	}
 	return nil

@@ -45,11 +45,12 @@ type Config struct {
 type Report struct {
 	Seed        uint64   `json:"seed"`
 	Rounds      int      `json:"rounds"`
-	Starved     int      `json:"starved"`     // of those, before whose kill the machine itself stalled: there only what finished 1 s before is owed
+	Starved     int      `json:"starved"`     // of those, before whose kill the machine itself stalled: there only what was seen recorded is owed
 	Finished    int      `json:"finished"`    // exchanges whose last byte a client had read
-	Owed        int      `json:"owed"`        // of those, finished 250 ms before the kill
+	Owed        int      `json:"owed"`        // of those, finished 250 ms before the kill or seen recorded
 	Sessions    int      `json:"sessions"`    // with at least one owed exchange
-	Reflections int      `json:"reflections"` // that are done
+	Reflections int      `json:"reflections"` // that are done at the end
+	Amid        int      `json:"amid"`        // of those, done among the kills
 	Facts       int      `json:"facts"`       // taught in owed exchanges
 	Memories    int      `json:"memories"`    // found at the end, each by a search too
 	Groups      int      `json:"groups"`      // of five events, written to be consolidated
@@ -88,7 +89,7 @@ type run struct {
 // binary did wrong stands in the report.
 func Run(ctx context.Context, cfg Config) (rep *Report, err error) {
 	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
-	r := &run{cfg: cfg, ears: &ears{heard: map[string][]string{}}, rep: &Report{Seed: cfg.Seed, Rounds: cfg.Rounds, Faults: []string{}}}
+	r := &run{cfg: cfg, ears: &ears{heard: map[string][]string{}}, told: told{seen: map[string]bool{}}, rep: &Report{Seed: cfg.Seed, Rounds: cfg.Rounds, Faults: []string{}}}
 	upstream, stop, err := fakellm.New(fakellm.Config{Record: r.ears.record}).Start("127.0.0.1:0")
 	if err != nil {
 		return r.rep, fmt.Errorf("start the scripted model: %w", err)
@@ -159,16 +160,12 @@ func (r *run) round(ctx context.Context, round int, after time.Duration) error {
 	c.Kill()
 	stop()
 	all.Wait()
-	settled := Settled
-	if slow.before(killed) {
-		settled = patient
+	late := slow.before(killed)
+	if late {
 		r.rep.Starved++
 	}
-	if r.cfg.Synced != "" {
-		settled = patient
-	}
-	r.told.owe(killed, settled)
-	r.talks.owe(killed, settled)
+	r.told.owe(killed, late || r.cfg.Synced != "")
+	r.talks.owe(killed, late || r.cfg.Synced != "")
 	return errors.Join(append(errs, r.cfg.lose())...)
 }
 

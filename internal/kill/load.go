@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hindsight/store"
 )
 
 // told is what clients have said and heard, over all rounds.
@@ -19,6 +22,7 @@ type told struct {
 	mu       sync.Mutex
 	count    int // finished, over all rounds
 	finished []exchange
+	seen     map[string]bool // by id: the binary has shown that it is recorded
 	owed     []exchange
 }
 
@@ -39,13 +43,21 @@ func (t *told) add(x exchange) {
 	t.count++
 }
 
+func (t *told) see(ids []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range ids {
+		t.seen[id] = true
+	}
+}
+
 // owe moves what had finished early enough before a kill to what the binary owes
-// us.
-func (t *told) owe(killed time.Time, settled time.Duration) {
+// us, and what it had shown as recorded; or that alone.
+func (t *told) owe(killed time.Time, shown bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.finished {
-		if x.before = killed.Sub(x.at); x.before >= settled {
+		if x.before = killed.Sub(x.at); t.seen[x.id] || !shown && x.before >= Settled {
 			t.owed = append(t.owed, x)
 		}
 	}
@@ -53,7 +65,8 @@ func (t *told) owe(killed time.Time, settled time.Duration) {
 }
 
 // talk holds conversations of three turns, one after another, until the child
-// is gone; every other one is closed, so that kills meet reflections too.
+// is gone; every other one is closed and its reflection waited for, so that kills
+// meet that too.
 func talk(ctx context.Context, c *Child, worker string, all *told) error {
 	for n := 0; ctx.Err() == nil; n++ {
 		var history []map[string]string
@@ -69,13 +82,45 @@ func talk(ctx context.Context, c *Child, worker string, all *told) error {
 			all.add(x)
 			history = append(history, map[string]string{"role": "assistant", "content": x.answer})
 			think(ctx)
+			ids, err := recorded(ctx, c, x.session)
+			if err != nil {
+				return err
+			}
+			all.see(ids)
 		}
 		if n%2 == 0 {
 			// Whether it still gets through is the kill's business.
-			_, _ = Call(ctx, http.MethodPost, c.Admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close", nil, nil)
+			_, _ = Call(ctx, http.MethodPost, c.Admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close?wait=10s", nil, nil)
 		}
 	}
 	return nil
+}
+
+// recorded are the ids of a session's exchanges that the binary shows as ended.
+func recorded(ctx context.Context, c *Child, session string) ([]string, error) {
+	raw, err := get(ctx, c.Admin+"/api/v1/sessions/"+url.PathEscape(session))
+	if errors.Is(err, errNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s struct {
+		Exchanges []struct {
+			ID     string
+			Status store.ExchangeStatus
+		}
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("read session %s: %w", session, err)
+	}
+	var ids []string
+	for _, x := range s.Exchanges {
+		if x.Status == store.Complete {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids, nil
 }
 
 // think is what people do between two turns, and lets 200 rounds be compared.
@@ -160,6 +205,8 @@ func AnswerOf(raw []byte, stream bool) string {
 	return text
 }
 
+var errNotFound = errors.New("there is none")
+
 // Call makes one request with the admin token and reads the answer to its end.
 // prepare may change the request and look at the answer's head.
 func Call(ctx context.Context, method, u string, body []byte, prepare func(*http.Request) func(*http.Response)) ([]byte, error) {
@@ -180,6 +227,9 @@ func Call(ctx context.Context, method, u string, body []byte, prepare func(*http
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", u, err)
+	}
+	if resp.StatusCode == http.StatusNotFound {
+		return nil, fmt.Errorf("%s %s: %w: %.200s", method, u, errNotFound, raw)
 	}
 	if resp.StatusCode/100 != 2 {
 		return nil, fmt.Errorf("%s %s answered %s: %.200s", method, u, resp.Status, raw)

@@ -7,13 +7,10 @@ import (
 )
 
 // A process that isn't given the processor can't keep a bound of time. Where a
-// timer of the harness itself came late by more than starved shortly before a kill,
-// an exchange is owed only when it finished patient before it; likewise where each
+// timer of the harness itself came late by more than starved within a second before
+// a kill, only what the binary had shown as recorded is owed; likewise where each
 // sync is copied.
-const (
-	starved = 25 * time.Millisecond
-	patient = time.Second
-)
+const starved = 25 * time.Millisecond
 
 // stalls remembers when a timer last came late.
 type stalls struct {
@@ -39,5 +36,5 @@ func (s *stalls) watch(ctx context.Context) {
 func (s *stalls) before(killed time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return killed.Sub(s.last) < patient
+	return killed.Sub(s.last) < time.Second
 }

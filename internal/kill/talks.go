@@ -18,8 +18,7 @@ import (
 // talks are the conversations that go on over kills. Each was given a block in its
 // first message, which has to be there again, byte for byte, in every later turn.
 type talks struct {
-	mu   sync.Mutex
-	open []*conversation
+	open []*conversation // of the one goroutine that holds them, and of nobody between two rounds
 }
 
 type conversation struct {
@@ -27,14 +26,16 @@ type conversation struct {
 	history      []map[string]string
 	sent         []string // the user messages of its last turn, as the upstream had them
 	at           time.Time
+	shown        bool // its last turn was seen recorded
 	busy         bool // a turn of it was begun and hasn't ended
 }
 
 // owe forgets the conversations of which the binary may have lost something.
-func (t *talks) owe(killed time.Time, settled time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open = slices.DeleteFunc(t.open, func(c *conversation) bool { return c.busy || killed.Sub(c.at) < settled || len(c.sent) > 4 })
+func (t *talks) owe(killed time.Time, shown bool) {
+	t.open = slices.DeleteFunc(t.open, func(c *conversation) bool {
+		owed := c.shown || !shown && killed.Sub(c.at) >= Settled
+		return c.busy || !owed || len(c.sent) > 4
+	})
 }
 
 // asker is the user who holds them.
@@ -51,25 +52,23 @@ func (r *run) goOn(ctx context.Context, c *Child, round int) error {
 			return err
 		}
 	}
-	for _, talk := range slices.Clone(r.talks.open) { // this goroutine's alone until the kill
+	for _, talk := range slices.Clone(r.talks.open) {
 		if err := r.ask(ctx, c, talk, "And is that still right?"); err != nil {
 			return err
 		}
-		think(ctx)
 	}
 	for n := 0; ctx.Err() == nil && n < 6; n++ {
 		talk := &conversation{tag: fmt.Sprintf("r%dn%d", round, n)}
 		if err := r.ask(ctx, c, talk, "Which port does the staging database listen on? (talk "+talk.tag+")"); err != nil {
 			return err
 		}
-		think(ctx)
 	}
 	return nil
 }
 
 // ask has the next turn of a conversation.
 func (r *run) ask(ctx context.Context, c *Child, talk *conversation, words string) error {
-	talk.busy = true
+	talk.busy, talk.shown = true, false
 	talk.history = append(talk.history, map[string]string{"role": "user", "content": words})
 	x, err := say(ctx, c, asker, talk.history, false)
 	if err != nil {
@@ -80,9 +79,7 @@ func (r *run) ask(ctx context.Context, c *Child, talk *conversation, words strin
 	case len(before) == 0 && !strings.HasPrefix(x.memory, "injected"):
 		return nil // recall was late: there is nothing to be replayed
 	case len(before) == 0:
-		r.talks.mu.Lock()
 		r.talks.open = append(r.talks.open, talk)
-		r.talks.mu.Unlock()
 	case len(sent) <= len(before) || !slices.Equal(sent[:len(before)], before):
 		r.rep.fault("after a kill the messages of talk %s aren't those of before: %q, then %q", talk.tag, before, sent)
 	case x.session != talk.session:
@@ -92,7 +89,10 @@ func (r *run) ask(ctx context.Context, c *Child, talk *conversation, words strin
 	}
 	talk.history = append(talk.history, map[string]string{"role": "assistant", "content": x.answer})
 	talk.session, talk.sent, talk.at, talk.busy = x.session, sent, x.at, false
-	return nil
+	think(ctx)
+	ids, err := recorded(ctx, c, x.session)
+	talk.shown = slices.Contains(ids, x.id)
+	return err
 }
 
 // ears hear what the upstream is sent of the conversations.

@@ -19,8 +19,9 @@ type sample struct {
 	holds [len(held)]float64
 }
 
-// held names what a sample measures.
-var held = [...]string{"memory", "goroutines", "descriptors", "disk"}
+// held names what a sample measures: anonymous memory, the heap that the next
+// collection waits for (about twice what the last one left), and what it says.
+var held = [...]string{"memory", "heap", "goroutines", "descriptors", "disk"}
 
 // sample measures.
 func (l *load) sample(at time.Duration) (s sample, err error) {
@@ -33,7 +34,7 @@ func (l *load) sample(at time.Duration) (s sample, err error) {
 		return s, fmt.Errorf("measure the directory: %w", err)
 	}
 	return sample{at: at, sent: l.sent(), holds: [len(held)]float64{
-		float64(bench.RssAnon(l.c.PID())), m["go_goroutines"], m["process_open_fds"], disk,
+		float64(bench.RssAnon(l.c.PID())), m["go_memstats_next_gc_bytes"], m["go_goroutines"], m["process_open_fds"], disk,
 	}}, nil
 }
 
@@ -119,7 +120,7 @@ func (s Slope) grows(ran time.Duration) string {
 		return fmt.Sprintf("%s grows by %.1f %% an hour, give or take %.1f", s.Of, s.PerHour, s.Error)
 	case counted && s.Per100-s.Within > 0.5:
 		return fmt.Sprintf("%s grow by %.2f for 100 requests, give or take %.2f", s.Of, s.Per100, s.Within)
-	case s.Of == "memory" && ran < long && s.Half > 50:
+	case (s.Of == "memory" || s.Of == "heap") && ran < long && s.Half > 50:
 		return fmt.Sprintf("%s grows by %.0f %% in the last half", s.Of, s.Half)
 	}
 	return ""

@@ -23,7 +23,7 @@ func TestSlopes(t *testing.T) {
 	samples := func(goroutines, memory float64) (all []sample) {
 		for n := range periods {
 			s := sample{at: time.Duration(n) * time.Minute, sent: 1000 * n}
-			s.holds = [len(held)]float64{100 + memory*float64(n), 50 + goroutines*float64(n) + float64(n%2), 20, 1000}
+			s.holds = [len(held)]float64{100 + memory*float64(n), 100, 50 + goroutines*float64(n) + float64(n%2), 20, 1000}
 			all = append(all, s)
 		}
 		return all
