@@ -16,7 +16,7 @@ import (
 // compare waits until nothing is left to reflect and then holds what is kept
 // against what is owed.
 func (r *run) compare(ctx context.Context, c *Child) error {
-	amid, err := reflections(ctx, c, store.Done)
+	amid, err := doneJobs(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (r *run) compareSession(ctx context.Context, c *Child, id string, owed []ex
 // once checks that no two reflections of a session that are done cover the same
 // exchange.
 func (r *run) once(ctx context.Context, c *Child) error {
-	jobs, err := reflections(ctx, c, store.Done)
+	jobs, err := doneJobs(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -204,47 +204,57 @@ func (r *run) found(ctx context.Context, c *Child, user string, listed []store.M
 func drained(ctx context.Context, c *Child) error {
 	quiet, most := 0, -1
 	for deadline := time.Now(); quiet < 3; wait(ctx, time.Second) {
-		busy, last := 0, store.Job{}
-		for _, state := range []store.JobState{store.Queued, store.Running, store.WaitingForKey, store.Dead} {
-			jobs, err := reflections(ctx, c, state)
-			if err != nil {
-				return err
-			}
-			if state == store.Dead && len(jobs) > 0 {
-				return fmt.Errorf("a reflection is dead: %s", jobs[0].Reason)
-			}
-			if busy += len(jobs); len(jobs) > 0 {
-				last = jobs[len(jobs)-1]
-			}
-		}
-		if quiet++; busy > 0 {
-			quiet = 0
-		}
-		done, err := reflections(ctx, c, store.Done)
+		p, err := pageOfJobs(ctx, c, "state="+string(store.Dead))
 		if err != nil {
 			return err
 		}
-		if len(done) > most {
-			most, deadline = len(done), time.Now().Add(3*time.Minute)
+		if len(p.Reflections) > 0 {
+			return fmt.Errorf("a reflection is dead: %s", p.Reflections[0].Reason)
+		}
+		busy := p.Counts[store.Queued] + p.Counts[store.Running] + p.Counts[store.WaitingForKey]
+		if quiet++; busy > 0 {
+			quiet = 0
+		}
+		if done := p.Counts[store.Done]; done > most {
+			most, deadline = done, time.Now().Add(3*time.Minute)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d reflections are waiting, and none was done in three minutes; the last of them: %+v", busy, last)
+			return fmt.Errorf("%d reflections are waiting, and none was done in three minutes", busy)
 		}
 	}
 	return nil
 }
 
-// reflections are the jobs in a state.
-func reflections(ctx context.Context, c *Child, state store.JobState) ([]store.Job, error) {
-	raw, err := get(ctx, c.Admin+"/api/v1/reflections?state="+string(state))
+// jobs is a page of the queue.
+type jobs struct {
+	Reflections []store.Job
+	Counts      map[store.JobState]int
+	Next        string `json:"next_cursor"`
+}
+
+func pageOfJobs(ctx context.Context, c *Child, query string) (p jobs, err error) {
+	raw, err := get(ctx, c.Admin+"/api/v1/reflections?"+query)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	var v struct{ Reflections []store.Job }
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, fmt.Errorf("read the queue: %w", err)
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return p, fmt.Errorf("read the queue: %w", err)
 	}
-	return v.Reflections, nil
+	return p, nil
+}
+
+// doneJobs are the reflections that are done.
+func doneJobs(ctx context.Context, c *Child) (all []store.Job, err error) {
+	for cursor := ""; ; {
+		p, err := pageOfJobs(ctx, c, "limit=1000&state="+string(store.Done)+"&cursor="+url.QueryEscape(cursor))
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, p.Reflections...); p.Next == "" {
+			return all, nil
+		}
+		cursor = p.Next
+	}
 }
 
 func memoriesOf(ctx context.Context, c *Child, user string) ([]store.Memory, error) {

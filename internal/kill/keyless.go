@@ -2,7 +2,6 @@ package kill
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -83,15 +82,8 @@ func Keyless(ctx context.Context, cfg Config) (faults []string, err error) {
 
 // inState says whether so many reflections are in a state.
 func inState(ctx context.Context, c *Child, state store.JobState, n int) (bool, error) {
-	raw, err := get(ctx, c.Admin+"/api/v1/reflections?state="+string(state))
-	if err != nil {
-		return false, err
-	}
-	var v struct{ Reflections []store.Job }
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return false, fmt.Errorf("read the queue: %w", err)
-	}
-	return len(v.Reflections) == n, nil
+	p, err := pageOfJobs(ctx, c, "limit=1")
+	return p.Counts[state] == n, err
 }
 
 // until polls for 30 s.
