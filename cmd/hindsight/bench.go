@@ -13,15 +13,16 @@ import (
 
 // benchCmd compares speed, side by side in one run.
 type benchCmd struct {
-	Proxy        benchProxyCmd    `cmd:"" help:"The proxy beside direct calls, Go's own reverse proxy and nginx."`
-	Reflect      benchReflectCmd  `cmd:"" help:"The proxy with reflection at full load, and without."`
-	Recall       benchRecallCmd   `cmd:"" help:"The first recall after a start and after an eviction, and the memory of many scopes."`
-	API          benchAPICmd      `cmd:"" name:"api" help:"The management API over 100,000 memories: lists, searches, the overview."`
-	Console      benchConsoleCmd  `cmd:"" help:"The pages of the console over 100,000 memories."`
-	Erase        benchEraseCmd    `cmd:"" help:"The erasure of a scope of 100,000 memories over the management API, with encryption and without."`
-	Store        benchStoreCmd    `cmd:"" help:"Weaviate as the store: what scopes cost it, and how fast it writes and answers."`
-	Upstream     benchUpstreamCmd `cmd:"" hidden:"" help:"The benchmark's upstream."`
-	ReverseProxy benchReverseCmd  `cmd:"" hidden:"" help:"Go's own reverse proxy."`
+	Proxy        benchProxyCmd      `cmd:"" help:"The proxy beside direct calls, Go's own reverse proxy and nginx."`
+	Reflect      benchReflectCmd    `cmd:"" help:"The proxy with reflection at full load, and without."`
+	Recall       benchRecallCmd     `cmd:"" help:"The first recall after a start and after an eviction, and the memory of many scopes."`
+	API          benchAPICmd        `cmd:"" name:"api" help:"The management API over 100,000 memories: lists, searches, the overview."`
+	Console      benchConsoleCmd    `cmd:"" help:"The pages of the console over 100,000 memories."`
+	Encryption   benchEncryptionCmd `cmd:"" help:"Requests with recall over an encrypted directory beside a plain one."`
+	Erase        benchEraseCmd      `cmd:"" help:"The erasure of a scope of 100,000 memories over the management API, with encryption and without."`
+	Store        benchStoreCmd      `cmd:"" help:"Weaviate as the store: what scopes cost it, and how fast it writes and answers."`
+	Upstream     benchUpstreamCmd   `cmd:"" hidden:"" help:"The benchmark's upstream."`
+	ReverseProxy benchReverseCmd    `cmd:"" hidden:"" help:"Go's own reverse proxy."`
 }
 
 type benchProxyCmd struct {

@@ -19,7 +19,7 @@ import (
 // benchEraseCmd is `hindsight bench erase`.
 type benchEraseCmd struct {
 	Memories int    `default:"100000" help:"Memories in the scope."`
-	Embedder string `default:"builtin" enum:"none,builtin" help:"builtin: with vectors; none: without."`
+	Embedder string `default:"none" enum:"none,builtin" help:"none: without vectors; builtin: with them."`
 	Rounds   int    `default:"3" help:"How often a directory of each kind is filled and erased, in turn."`
 }
 

@@ -180,6 +180,10 @@ func (s *Server) Resident() (int64, error) {
 // Pid is the server's process.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
+// Dir is the directory that it was prepared over; its data lies there, its log
+// beside it.
+func (s *Server) Dir() string { return s.dir }
+
 func (s *Server) log() string { return filepath.Join(s.dir, "weaviate.log") }
 
 // Log is the end of what the server said.
