@@ -172,6 +172,16 @@ func (d *onDisk) always(ctx context.Context, phase string) (wait func()) {
 	return func() { <-done }
 }
 
+// atLength holds long conversations that don't compress, one after the other.
+func (d *onDisk) atLength(ctx context.Context, seed byte) {
+	rng := rand.NewChaCha8([32]byte{seed})
+	random := make([]byte, 512<<10)
+	for i := 0; ctx.Err() == nil; i++ {
+		_, _ = rng.Read(random)
+		_, _ = d.ask(base64.StdEncoding.EncodeToString(random), fmt.Sprintf("length-%d-%d", seed, i)) // always sees what fails
+	}
+}
+
 // tells holds sessions and memories that are acknowledged.
 func (d *onDisk) tells(from, n int) {
 	d.t.Helper()
@@ -246,7 +256,10 @@ func TestDiskRunsFull(t *testing.T) {
 	// Another process takes all there is, under load.
 	ctx, stop := context.WithCancel(t.Context())
 	wait := d.always(ctx, "taken")
-	time.Sleep(300 * time.Millisecond)
+	for n := range 2 { // so that the store writes all the time
+		go d.atLength(ctx, byte(n))
+	}
+	time.Sleep(700 * time.Millisecond)
 	fill(t, filler)
 	d.says("nothing is recorded")
 	time.Sleep(2 * time.Second)

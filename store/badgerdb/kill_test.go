@@ -2,6 +2,8 @@ package badgerdb
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,9 @@ func TestKilledProcessLosesNothingOlderThanTheBound(t *testing.T) {
 		}
 
 		s := open(t, Config{Dir: dir})
+		if b, err := os.ReadFile(filepath.Join(dir, DamageName)); err == nil {
+			t.Errorf("round %d: a kill is taken for damage: %s", round, b)
+		}
 		list := must[[]store.Exchange](t)(s.Exchanges(t.Context(), ann, "s", 0, 0))
 		have := map[string]int{}
 		aborted := 0

@@ -99,6 +99,7 @@ func (s *Store) open() error {
 	}
 	s.feed.reset()
 	s.vectors.reset()
+	s.reserved.Store(nil) // the logs' names begin anew
 	select {
 	case _ = <-s.broken: // of the time before
 	default:

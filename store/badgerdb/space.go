@@ -1,6 +1,12 @@
 package badgerdb
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
 
 // free reads the free space and says whether it is below the watermark. What
 // can't be read counts as enough.
@@ -18,6 +24,9 @@ func (s *Store) free() (uint64, bool) {
 // runs full under a mapped log kills the process.
 func (s *Store) checkSpace() bool {
 	n, low := s.free()
+	if !low && n < 8*s.cfg.Watermark {
+		low = errors.Is(s.reserveLog(), syscall.ENOSPC)
+	}
 	reason := ""
 	if low {
 		reason = fmt.Sprintf("nothing is recorded: only %s are free under %s and %s are needed", size(n), s.cfg.Dir, size(s.cfg.Watermark))
@@ -43,4 +52,23 @@ func (s *Store) roomToWrite() error {
 	}
 	_, reason := s.State()
 	return off("%s", reason)
+}
+
+// reserveLog takes the room of the newest log from the disk. Badger maps it with
+// holes, and a write into one kills the process once another has filled the disk:
+// a few hundred megabytes are gone between a look at the free space and a write.
+func (s *Store) reserveLog() error {
+	logs, err := filepath.Glob(filepath.Join(s.cfg.Dir, "*.mem"))
+	if err != nil || len(logs) == 0 {
+		return err
+	}
+	newest := slices.Max(logs)
+	if was := s.reserved.Load(); was != nil && *was == newest {
+		return nil
+	}
+	if err := reserve(newest); err != nil {
+		return err
+	}
+	s.reserved.Store(&newest)
+	return nil
 }

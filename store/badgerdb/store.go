@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -95,6 +96,8 @@ type Store struct {
 	// checked are the tables that were read and found good, by file; whoever opens
 	// the directory has it to himself.
 	checked map[string]checkedTable
+	// reserved is the log whose room on the disk is taken, nil for none.
+	reserved atomic.Pointer[string]
 	// examining: the directory is looked at and left as it is, see [Examine].
 	examining bool
 	// aborted are the exchanges that an opening has ended: whoever brings their
