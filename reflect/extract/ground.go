@@ -117,7 +117,7 @@ var ofTheTalk = regexp.MustCompile(`(?i)^(?:the )?users?(?: (?:has|had|is|was|ju
 func screened(it item) string {
 	said := it.Text + "\n" + it.Quote
 	switch {
-	case HoldsSecret(said), HoldsSecret(it.Subject + "\n" + it.Scenario), strings.Contains(said, removed):
+	case HoldsSecret(said), HoldsSecret(it.Subject + "\n" + it.Scenario):
 		return Secret
 	case strings.ContainsFunc(said+it.Subject+it.Scenario, hidden):
 		return Hidden

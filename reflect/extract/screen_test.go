@@ -33,6 +33,9 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
+	if got := Redact("My password is hunter2. I live in Bergen."); got != "My password is [removed]. I live in Bergen." || !HoldsSecret(got) {
+		t.Errorf("beside something else: %s", got)
+	}
 	for _, text := range []string{
 		"The password is wrong.", "My password is not accepted.", "The API key is missing.", "the token is expired",
 		"密码是错的。", "我忘了密码", "My badge is 4411.", "port 8091", "order 1234567890123", "see https://example.com/a:b",

@@ -42,8 +42,8 @@ unset null none reset changed hashed rotated revoked limited never always still 
 written kept managed on for to at by my your our their long short case-sensitive rejected refused accepted ignored`)
 
 // HoldsSecret says whether a text holds a password, a key, a card number or
-// another thing that must not be remembered.
-func HoldsSecret(s string) bool { return Redact(s) != s }
+// another thing that must not be remembered, or held one until it was recorded.
+func HoldsSecret(s string) bool { return strings.Contains(s, removed) || Redact(s) != s }
 
 // Redact takes secrets out of a text: what people call one in English and
 // Chinese, what has the form of one, and what the kept rules of gitleaks find.
@@ -73,7 +73,7 @@ func Redact(s string) string {
 			if value == "" || value == removed || by.Regexp == said && slices.Contains(states, strings.ToLower(value)) {
 				return hit
 			}
-			return m[1] + removed
+			return m[1] + removed + m[2][len(value):]
 		})
 	}
 	if digits(s) >= cardDigits {

@@ -87,11 +87,13 @@ func (s *Store) screen(items []item, last map[string]int) {
 			if it.kind == itemBegin && last[it.x.ID] > i {
 				continue
 			}
-			it.x.Events = slices.Clone(it.x.Events) // the texts may be looked at elsewhere
-			for n := range it.x.Events {
-				e := &it.x.Events[n]
+			x := *it.x // what has begun is still looked at where it came from
+			x.Events = slices.Clone(x.Events)
+			for n := range x.Events {
+				e := &x.Events[n]
 				e.Text, e.ThirdParty = s.cfg.Screen(e.Text), s.cfg.Screen(e.ThirdParty)
 			}
+			items[i].x = &x
 		case itemWhy:
 			it.why.Query = s.cfg.Screen(it.why.Query)
 		}
