@@ -198,7 +198,10 @@ func (s *Store) Due(_ context.Context, idleBefore time.Time, wait time.Duration,
 func (s *Store) sessionsAt(list []conversation) ([]store.Session, error) {
 	out := []store.Session{}
 	err := s.view(func(v view) error {
-		for _, at := range list {
+		for i, at := range list {
+			if i%16 == 15 {
+				runtime.Gosched() // requests go first
+			}
 			x, err := v.session(at)
 			if errors.Is(err, store.ErrNotFound) {
 				continue
@@ -231,6 +234,7 @@ type waits struct {
 func (s *Store) idle(before time.Time, wait time.Duration, tokens int) (due []waits, rest []conversation) {
 	longest := func(a, b waits) int { return a.seen.Compare(b.seen) }
 	soon := map[store.Owner]bool{} // who has one that will be idle
+	var last time.Time             // of those that are kept, where there are more
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	n := 0
@@ -244,6 +248,9 @@ func (s *Store) idle(before time.Time, wait time.Duration, tokens int) (due []wa
 		ended := l.State == store.Closed || l.NewTokens >= tokens
 		switch pending := l.pending(); {
 		case pending && (idle || ended):
+			if !last.IsZero() && !l.LastSeen.Before(last) {
+				continue // enough have waited longer
+			}
 			w := waits{at: at, seen: l.LastSeen}
 			if !ended && !l.LastSeen.Before(before.Add(-wait)) {
 				w.owner = &l.Owner
@@ -251,6 +258,7 @@ func (s *Store) idle(before time.Time, wait time.Duration, tokens int) (due []wa
 			if due = append(due, w); len(due) == 2*dueBatch {
 				slices.SortFunc(due, longest)
 				due = due[:dueBatch]
+				last = due[dueBatch-1].seen
 			}
 		case pending && l.LastSeen.Before(before.Add(wait)):
 			soon[l.Owner] = true
