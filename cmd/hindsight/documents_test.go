@@ -60,7 +60,7 @@ func TestDocumentBlocks(t *testing.T) {
 				}
 			case "sh":
 				for line := range strings.Lines(strings.ReplaceAll(b.Text, "\\\n", " ")) {
-					if args := command(line); args != nil {
+					if args := hindsightIn(line); args != nil {
 						if _, wrong := parser.Parse(args); wrong != nil {
 							t.Errorf("%s: hindsight %s: %v", at, strings.Join(args, " "), wrong)
 						}
@@ -89,9 +89,9 @@ var (
 	substituted = regexp.MustCompile(`( )\$\([^)]*\)`)
 )
 
-// command returns the arguments of the hindsight that a line calls, whatever
+// hindsightIn returns the arguments of the hindsight that a line calls, whatever
 // stands before it: variables, a container, a pod; nil: it calls none.
-func command(line string) []string {
+func hindsightIn(line string) []string {
 	words := shellWord.FindAllString(substituted.ReplaceAllString(line, "${1}VALUE"), -1)
 	first := true // nothing but variables so far
 	for i, w := range words {
