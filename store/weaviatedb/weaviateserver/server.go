@@ -150,12 +150,6 @@ func (s *Server) end(sig syscall.Signal) {
 	}
 }
 
-// Hang stops the server in its tracks: connections stay open and nothing answers.
-func (s *Server) Hang() error { return s.cmd.Process.Signal(syscall.SIGSTOP) }
-
-// Continue undoes Hang.
-func (s *Server) Continue() error { return s.cmd.Process.Signal(syscall.SIGCONT) }
-
 // Descriptors counts the files and connections that the server has open.
 func (s *Server) Descriptors() (int, error) {
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
