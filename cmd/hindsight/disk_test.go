@@ -177,7 +177,7 @@ func (d *onDisk) atLength(ctx context.Context, seed byte) {
 	random := make([]byte, 512<<10)
 	for i := 0; ctx.Err() == nil; i++ {
 		_, _ = rng.Read(random)
-		_, _ = d.ask(base64.StdEncoding.EncodeToString(random), fmt.Sprintf("length-%d-%d", seed, i)) // always sees what fails
+		_, _ = d.ask(asWords(random), fmt.Sprintf("length-%d-%d", seed, i)) // always sees what fails
 	}
 }
 
