@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"hindsight/internal/bench"
@@ -51,7 +50,7 @@ func (c *benchEraseCmd) Run(ctx context.Context, a *app) error {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.Directory, spread(r.Erased), spread(r.Swept)})
+		cells = append(cells, []string{r.Directory, seconds(r.Erased), seconds(r.Swept)})
 	}
 	return a.printTable([]string{"directory", "receipt after", "out of the files after"}, -1, cells)
 }
@@ -112,8 +111,12 @@ func benchKey(dir string) (string, error) {
 	return path, nil
 }
 
-// spread is the median and the range of some times.
-func spread(all []time.Duration) string {
-	all = slices.Sorted(slices.Values(all))
-	return fmt.Sprintf("%.2f s (%.2f to %.2f)", all[len(all)/2].Seconds(), all[0].Seconds(), all[len(all)-1].Seconds())
+// seconds is the spread of some times.
+func seconds(all []time.Duration) string {
+	in := make([]float64, len(all))
+	for i, d := range all {
+		in[i] = d.Seconds()
+	}
+	s := bench.SpreadOf(in)
+	return fmt.Sprintf("%.2f s (%.2f to %.2f)", s.Median, s.Min, s.Max)
 }

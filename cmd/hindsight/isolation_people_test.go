@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,7 +40,7 @@ type crowd struct {
 	log    *heap
 }
 
-// heap is a log that can be read while it is written.
+// heap keeps what is written and can be read meanwhile: a log, say.
 type heap struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -99,27 +98,16 @@ func people() []*person {
 
 // crowdKeys are a key of each tenant for the proxy, and one of each person for MCP.
 func crowdKeys(all []*person) string {
-	type key struct {
-		Name   string `json:"name"`
-		SHA256 string `json:"sha256"`
-		Tenant string `json:"tenant"`
-		User   string `json:"user,omitempty"`
-		Role   string `json:"role,omitempty"`
-	}
-	var keys []key
+	var keys []callerKey
 	had := map[string]bool{}
-	add := func(name, tenant, user, role string) {
-		if !had[name] {
-			had[name] = true
-			keys = append(keys, key{name, fmt.Sprintf("%x", sha256.Sum256([]byte(name))), tenant, user, role})
-		}
-	}
 	for i, p := range all {
-		add("hs-"+p.tenant, p.tenant, "", "proxy")
-		add(mcpKey(i), p.tenant, p.name, "mcp")
+		if name := "hs-" + p.tenant; !had[name] {
+			had[name] = true
+			keys = append(keys, callerKey{name, p.tenant, "", "proxy"})
+		}
+		keys = append(keys, callerKey{mcpKey(i), p.tenant, p.name, "mcp"})
 	}
-	raw, _ := json.Marshal(keys) // strings alone
-	return string(raw)
+	return authKeys(keys)
 }
 
 func mcpKey(i int) string { return fmt.Sprintf("hs-mcp-%d", i) }

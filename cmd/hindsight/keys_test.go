@@ -9,27 +9,33 @@ import (
 	"testing"
 )
 
-// newKeyed is a product whose callers show Hindsight keys.
-func newKeyed(t *testing.T) *world {
-	t.Helper()
-	type key struct {
+// callerKey is a key of Hindsight's own, as its holder has it.
+type callerKey struct{ key, tenant, user, role string }
+
+// authKeys are keys as the settings want them.
+func authKeys(keys []callerKey) string {
+	type setting struct {
 		Name   string `json:"name"`
 		SHA256 string `json:"sha256"`
 		Tenant string `json:"tenant"`
 		User   string `json:"user,omitempty"`
 		Role   string `json:"role,omitempty"`
 	}
-	var keys []key
-	for _, k := range [][4]string{
+	var all []setting
+	for _, k := range keys {
+		all = append(all, setting{k.key, fmt.Sprintf("%x", sha256.Sum256([]byte(k.key))), k.tenant, k.user, k.role})
+	}
+	raw, _ := json.Marshal(all) // strings alone
+	return string(raw)
+}
+
+// newKeyed is a product whose callers show Hindsight keys.
+func newKeyed(t *testing.T) *world {
+	t.Helper()
+	keys := authKeys([]callerKey{
 		{"hs-ann", "acme", "ann", ""}, {"hs-shared", "acme", "", ""}, {"hs-other", "globex", "ann", ""}, {"hs-admin", "acme", "ann", "admin"},
-	} {
-		keys = append(keys, key{k[0], fmt.Sprintf("%x", sha256.Sum256([]byte(k[0]))), k[1], k[2], k[3]})
-	}
-	raw, err := json.Marshal(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, "HINDSIGHT_AUTH_MODE=keys", "HINDSIGHT_AUTH_KEYS="+string(raw), "LLM_API_KEY=sk-upstream")
+	})
+	w := newWorld(t, "HINDSIGHT_AUTH_MODE=keys", "HINDSIGHT_AUTH_KEYS="+keys, "LLM_API_KEY=sk-upstream")
 	for user, code := range map[string]string{"ann": "4411", "bob": "7702"} {
 		w.remember(user, `"tenant":"acme","text":"The harbour crane's access code is `+code+`.","type":"user_fact"`)
 	}

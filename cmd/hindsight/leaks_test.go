@@ -14,7 +14,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/spf13/viper"
@@ -136,23 +135,10 @@ func longestRemoved(text string) string {
 	return longest
 }
 
-// heardBy keeps what it is sent: the bodies of requests, as a server, or lines.
+// heardBy is a server that keeps the bodies of what it is sent.
 type heardBy struct {
-	mu   sync.Mutex
-	got  bytes.Buffer
+	heap
 	next http.Handler
-}
-
-func (h *heardBy) Write(b []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.got.Write(b)
-}
-
-func (h *heardBy) bytes() []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return bytes.Clone(h.got.Bytes())
 }
 
 func (h *heardBy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +162,7 @@ func TestSecretsOfConversationsGoNowhere(t *testing.T) {
 	if len(without)*10 > len(all) {
 		t.Fatalf("no secret could be made for %d rules: %v", len(without), without)
 	}
-	logs := &heardBy{}
+	logs := &heap{}
 	reflection := &heardBy{}
 	embedding := &heardBy{next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Input []string }

@@ -86,7 +86,7 @@ func Streams(ctx context.Context, targets []Target, rounds, streams, events int,
 	}
 	var out []Way
 	for i, f := range all {
-		out = append(out, Way{Target: targets[i].Name, Chunks: rounds * streams * events, P50: spread(f.p50), Added: spread(f.added), P99: spread(f.p99)})
+		out = append(out, Way{Target: targets[i].Name, Chunks: rounds * streams * events, P50: SpreadOf(f.p50), Added: SpreadOf(f.added), P99: SpreadOf(f.p99)})
 	}
 	return out, nil
 }

@@ -34,7 +34,8 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-func spread(v []float64) Spread {
+// SpreadOf is the spread of one value or more.
+func SpreadOf(v []float64) Spread {
 	s := slices.Sorted(slices.Values(v))
 	return Spread{Median: s[len(s)/2], Min: s[0], Max: s[len(s)-1]}
 }
@@ -83,7 +84,7 @@ func summary(l Load, t Target, rs, direct []Result) Row {
 		p50, p99, rps = append(p50, ms(r.P50)), append(p99, ms(r.P99)), append(rps, r.PerSec)
 		cpu, added = append(cpu, ms(r.CPU)), append(added, ms(r.P50-direct[i].P50))
 	}
-	row.P50, row.P99, row.PerSec, row.CPU, row.Added = spread(p50), spread(p99), spread(rps), spread(cpu), spread(added)
+	row.P50, row.P99, row.PerSec, row.CPU, row.Added = SpreadOf(p50), SpreadOf(p99), SpreadOf(rps), SpreadOf(cpu), SpreadOf(added)
 	return row
 }
 
@@ -144,7 +145,7 @@ type Footprint struct {
 // Add counts what was seen in one round, in bytes.
 func (f *Footprint) Add(bytes int64) {
 	f.seen = append(f.seen, float64(bytes)/(1<<20))
-	f.RSS = spread(f.seen)
+	f.RSS = SpreadOf(f.seen)
 }
 
 // PrintFootprints writes them as a Markdown table.

@@ -23,7 +23,7 @@ func Figures(rs []Result) (p50, p99, perSec Spread) {
 	for _, r := range rs {
 		a, b, c = append(a, ms(r.P50)), append(b, ms(r.P99)), append(c, r.PerSec)
 	}
-	return spread(a), spread(b), spread(c)
+	return SpreadOf(a), SpreadOf(b), SpreadOf(c)
 }
 
 // CPUs is the spread of the processor time for each request over some results, in
@@ -33,5 +33,5 @@ func CPUs(rs []Result) Spread {
 	for _, r := range rs {
 		all = append(all, ms(r.CPU))
 	}
-	return spread(all)
+	return SpreadOf(all)
 }

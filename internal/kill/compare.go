@@ -25,9 +25,8 @@ func (r *run) compare(ctx context.Context, c *Child) error {
 	}
 	rep, t := r.rep, &r.told
 	rep.Amid = len(amid)
-	users, sessions := map[string]bool{asker: true}, map[string][]exchange{}
+	sessions := map[string][]exchange{}
 	for _, x := range t.owed {
-		users[x.user] = true
 		sessions[x.session] = append(sessions[x.session], x)
 	}
 	rep.Finished, rep.Owed, rep.Sessions = t.count, len(t.owed), len(sessions)
@@ -46,10 +45,9 @@ func (r *run) compare(ctx context.Context, c *Child) error {
 			return err
 		}
 		rep.Groups, rep.Merged, rep.Corrections = rep.Groups+len(l.groups), rep.Merged+merged, rep.Corrections+l.moves
-		users[l.user] = true
 	}
 	texts := map[string]int{}
-	for u := range users {
+	for u := range r.users() {
 		memories, err := memoriesOf(ctx, c, u)
 		if err != nil {
 			return err
@@ -88,6 +86,18 @@ func (r *run) compare(ctx context.Context, c *Child) error {
 	return r.met()
 }
 
+// users are those of whom the binary owes something.
+func (r *run) users() map[string]bool {
+	users := map[string]bool{asker: true}
+	for _, x := range r.told.owed {
+		users[x.user] = true
+	}
+	for _, l := range r.lives {
+		users[l.user] = true
+	}
+	return users
+}
+
 // met says what the load didn't do, so that nothing was shown by the kills.
 func (r *run) met() error {
 	rep := r.rep
@@ -103,20 +113,14 @@ func (r *run) met() error {
 
 func (r *run) compareSession(ctx context.Context, c *Child, id string, owed []exchange, ids map[string]int) error {
 	rep := r.rep
-	raw, err := get(ctx, c.Admin+"/api/v1/sessions/"+url.PathEscape(id))
+	raw, err := get(ctx, sessionURL(c, id))
 	if err != nil {
 		rep.fault("session %s with %d exchanges: %v", id, len(owed), err)
 		return nil
 	}
-	var s struct {
-		Events    []store.Event `json:"events"`
-		Exchanges []struct {
-			ID     string               `json:"id"`
-			Status store.ExchangeStatus `json:"status"`
-		} `json:"exchanges"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("read session %s: %w", id, err)
+	s, err := readSession(id, raw)
+	if err != nil {
+		return err
 	}
 	status, texts := map[string]store.ExchangeStatus{}, map[string]int{}
 	for _, x := range s.Exchanges {

@@ -90,37 +90,49 @@ func talk(ctx context.Context, c *Child, worker string, all *told) error {
 		}
 		if n%2 == 0 {
 			// Whether it still gets through is the kill's business.
-			_, _ = Call(ctx, http.MethodPost, c.Admin+"/api/v1/sessions/"+url.PathEscape(session)+"/close?wait=10s", nil, nil)
+			_, _ = Call(ctx, http.MethodPost, sessionURL(c, session)+"/close?wait=10s", nil, nil)
 		}
 	}
 	return nil
 }
 
 // recorded are the ids of a session's exchanges that the binary shows as ended.
-func recorded(ctx context.Context, c *Child, session string) ([]string, error) {
-	raw, err := get(ctx, c.Admin+"/api/v1/sessions/"+url.PathEscape(session))
+func recorded(ctx context.Context, c *Child, id string) ([]string, error) {
+	raw, err := get(ctx, sessionURL(c, id))
 	if errors.Is(err, errNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var s struct {
-		Exchanges []struct {
-			ID     string
-			Status store.ExchangeStatus
-		}
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("read session %s: %w", session, err)
-	}
+	s, err := readSession(id, raw)
 	var ids []string
 	for _, x := range s.Exchanges {
 		if x.Status == store.Complete {
 			ids = append(ids, x.ID)
 		}
 	}
-	return ids, nil
+	return ids, err
+}
+
+// session is one as the management API shows it.
+type session struct {
+	Events    []store.Event
+	Exchanges []struct {
+		ID     string
+		Status store.ExchangeStatus
+	}
+}
+
+func sessionURL(c *Child, id string) string {
+	return c.Admin + "/api/v1/sessions/" + url.PathEscape(id)
+}
+
+func readSession(id string, raw []byte) (s session, err error) {
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("read session %s: %w", id, err)
+	}
+	return s, nil
 }
 
 // think is what people do between two turns, and lets 200 rounds be compared.

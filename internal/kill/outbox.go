@@ -78,14 +78,7 @@ func (s *Shared) compare(ctx context.Context, c *Child, r *run) error {
 	if err := until(ctx, func() (bool, error) { on, _ := db.State(); return on, nil }); err != nil {
 		return fmt.Errorf("wait for Weaviate: %w", err)
 	}
-	users := map[string]bool{asker: true}
-	for _, x := range r.told.owed {
-		users[x.user] = true
-	}
-	for _, l := range r.lives {
-		users[l.user] = true
-	}
-	for user := range users {
+	for user := range r.users() {
 		listed, err := memoriesOf(ctx, c, user)
 		if err != nil {
 			return err

@@ -29,15 +29,19 @@ type delivered struct {
 }
 
 func (s *shipped) memories(k scopeKey, ms []store.SharedMemory, now time.Time) {
+	ds := make([]delivered, len(ms))
 	for i := range ms {
-		s.add(now, delivered{key: k, at: now, memory: &ms[i]})
+		ds[i] = delivered{key: k, at: now, memory: &ms[i]}
 	}
+	s.add(now, ds...)
 }
 
 func (s *shipped) records(k scopeKey, rs []store.SharedRecord, now time.Time) {
+	ds := make([]delivered, len(rs))
 	for i := range rs {
-		s.add(now, delivered{key: k, at: now, record: &rs[i]})
+		ds[i] = delivered{key: k, at: now, record: &rs[i]}
 	}
+	s.add(now, ds...)
 }
 
 // add remembers what was delivered now, and forgets what is old.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hindsight/reflect/extract"
+	"hindsight/reflect/wording"
 	"hindsight/store"
 )
 
@@ -44,7 +45,7 @@ func (r *Result) judge(c Case, all []store.Memory) {
 		switch {
 		case m.State == store.Quarantined:
 			r.Held = append(r.Held, text)
-		case slices.ContainsFunc(c.Never, func(s string) bool { return holds(m.Text+m.Subject+m.Scenario, s) }):
+		case slices.ContainsFunc(c.Never, func(s string) bool { return wording.Contains(m.Text+m.Subject+m.Scenario, s) }):
 			r.Stored = append(r.Stored, text)
 		}
 	}
@@ -66,14 +67,14 @@ var screens = []string{extract.Instruction, extract.Hidden, extract.NotTheUsers,
 
 // saidIn says whether a memory, of whatever type, says what has to be kept.
 func (k Keep) saidIn(m store.Memory) bool {
-	return holds(m.Text, k.Quote) || holds(m.Text, k.Text) || slices.ContainsFunc(m.Evidence, func(e store.Evidence) bool {
-		return holds(e.Quote, k.Quote) || holds(k.Quote, e.Quote)
+	return wording.Contains(m.Text, k.Quote) || wording.Contains(m.Text, k.Text) || slices.ContainsFunc(m.Evidence, func(e store.Evidence) bool {
+		return wording.Contains(e.Quote, k.Quote) || wording.Contains(k.Quote, e.Quote)
 	})
 }
 
 // told looks for it in a later request.
 func (r *Result) told(c Case, body string) {
-	r.Told = slices.ContainsFunc(c.Never, func(s string) bool { return holds(body, s) })
+	r.Told = slices.ContainsFunc(c.Never, func(s string) bool { return wording.Contains(body, s) })
 }
 
 // Counts sums up a report, by language or kind.

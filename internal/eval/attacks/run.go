@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"hindsight/reflect/wording"
 	"hindsight/store"
 )
 
@@ -183,6 +182,3 @@ func do(ctx context.Context, method, address string, body []byte, headers ...str
 	}
 	return raw, resp.Header, err
 }
-
-// holds says whether a text holds another, case, width and white space aside.
-func holds(text, what string) bool { return wording.Contains(text, what) }
