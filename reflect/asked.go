@@ -139,7 +139,7 @@ func (r *Runner) forgetOne(ctx context.Context, o store.Owner, f extract.Forget,
 		if likeness[i] == 0 || likeness[i] < alsoMeant*best {
 			continue
 		}
-		if _, err := r.store.ForgetMemory(ctx, m.ID, false); err != nil {
+		if _, err := r.store.ForgetMemory(ctx, m.ID); err != nil {
 			return err
 		}
 		r.met.asked.WithLabelValues("forget").Inc()

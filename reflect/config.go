@@ -48,7 +48,7 @@ type Records interface {
 // Notes is what is done at once, because a user asked for it.
 type Notes interface {
 	Note(ctx context.Context, o store.Owner, out store.Outcome) (store.Job, error)
-	ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error)
+	ForgetMemory(ctx context.Context, id string) (store.Memory, error)
 }
 
 // Store is what the runner needs of a store.

@@ -219,7 +219,7 @@ func TestForgottenWhileItIsConsolidated(t *testing.T) {
 	h = pumpHouse(t, func(int, string) string {
 		active, _, _ := h.all()
 		if len(active) == 5 {
-			if _, err := h.ForgetMemory(h.t.Context(), active[0].ID, false); err != nil {
+			if _, err := h.ForgetMemory(h.t.Context(), active[0].ID); err != nil {
 				h.t.Error(err)
 			}
 		}

@@ -78,7 +78,7 @@ func TestWrittenAgainAfterAForget(t *testing.T) {
 	h := newHouse(t, silent)
 	h.run()
 	first := h.write(store.Solution, "make gen fixes the stale mocks.")
-	if _, err := h.ForgetMemory(t.Context(), first.Memory.ID, false); err != nil {
+	if _, err := h.ForgetMemory(t.Context(), first.Memory.ID); err != nil {
 		t.Fatal(err)
 	}
 	h.clock.add(time.Second)

@@ -2,15 +2,18 @@ package store
 
 import "time"
 
-// Receipt says what erasing a scope removed, in numbers of records.
+// Receipt says what erasing a scope, or a memory, removed, in numbers of records.
 type Receipt struct {
 	Tenant     string  `json:"tenant"`
 	Scope      Scope   `json:"scope"`
-	Erased     []Scope `json:"erased" nullable:"false"` // the scope and, of a user, the parts of their agents
-	Memories   int     `json:"memories"`
-	Remade     int     `json:"remade"`    // memories of other scopes that lost evidence from here
-	Revisions  int     `json:"revisions"` // older forms of those memories
-	Promoted   int     `json:"promoted"`  // memories of other scopes that were made of them: gone, or made anew without them
+	Memory     string  `json:"memory,omitempty"`        // the one that was erased; empty where a scope was
+	Erased     []Scope `json:"erased" nullable:"false"` // the scope and, of a user, the parts of their agents; none for a memory
+	Memories   int     `json:"memories"`                // with those that were made of it alone
+	Remade     int     `json:"remade"`                  // other memories that lost evidence or sources from here
+	Revisions  int     `json:"revisions"`               // older forms of those memories
+	Vectors    int     `json:"vectors"`
+	Evidence   int     `json:"evidence,omitempty"` // quotes that an erased memory held; of a scope they go uncounted
+	Promoted   int     `json:"promoted"`           // memories of other scopes that were made of them: gone, or made anew without them
 	Tombstones int     `json:"tombstones"`
 	Sessions   int     `json:"sessions"`
 	Exchanges  int     `json:"exchanges"`
@@ -18,7 +21,8 @@ type Receipt struct {
 	Anchors    int     `json:"anchors"`
 	Ledger     int     `json:"ledger"`
 	Why        int     `json:"why"`
-	Jobs       int     `json:"jobs"`
+	Jobs       int     `json:"jobs"`             // reflections: gone with a scope, rid of the words of a memory
+	Outbox     int     `json:"outbox,omitempty"` // what was put down to be told to the shared store
 
 	// ErasedAt is the moment from which on nothing of it can be read here.
 	ErasedAt time.Time `json:"erased_at"`
@@ -27,6 +31,26 @@ type Receipt struct {
 	// Shared says whether the store that sidecars share was told; empty where there is none.
 	Shared     ErasureState `json:"shared,omitempty" enum:"waiting,done"`
 	OutOfReach []OutOfReach `json:"out_of_reach" nullable:"false"`
+}
+
+// Add counts what another erasure removed.
+func (r *Receipt) Add(o Receipt) {
+	r.Memories += o.Memories
+	r.Remade += o.Remade
+	r.Revisions += o.Revisions
+	r.Vectors += o.Vectors
+	r.Evidence += o.Evidence
+	r.Promoted += o.Promoted
+	r.Tombstones += o.Tombstones
+	r.Sessions += o.Sessions
+	r.Exchanges += o.Exchanges
+	r.Places += o.Places
+	r.Anchors += o.Anchors
+	r.Ledger += o.Ledger
+	r.Why += o.Why
+	r.Jobs += o.Jobs
+	r.Outbox += o.Outbox
+	r.ErasedAt, r.State, r.Shared = o.ErasedAt, o.State, o.Shared
 }
 
 // ErasureState is how far an erasure is.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hindsight/proxy/admin"
 	"hindsight/store"
 )
 
@@ -41,6 +42,48 @@ func TestForgottenIsNeitherReplayedNorRecalled(t *testing.T) {
 				t.Errorf("it answers %d, want %d", status, want)
 			}
 		})
+	}
+}
+
+// Erasing a memory answers with a receipt, as erasing a scope does; so does the
+// command, by id and by filter.
+func TestErasedMemoryHasAReceipt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_TENANT=acme")
+	kept, _ := w.learn("My badge is B4411.")
+	w.learn("My locker is L7733.")
+	w.learn("My desk is D8844.")
+	w.admin(http.MethodPatch, "/api/v1/memories/"+kept[0].ID, `{"importance":0.9}`)
+	if r := w.conversation().say("What is my badge?"); r.memory() != "injected" {
+		t.Fatalf("%s", r.memory())
+	}
+	w.flush()
+	var left admin.ForgottenMemory
+	w.decode(w.admin(http.MethodDelete, "/api/v1/memories/"+kept[0].ID+"?erase=true", ""), &left)
+	r := left.Erasure
+	if r == nil {
+		t.Fatal("no receipt")
+	}
+	if left.ID != kept[0].ID || r.Memory != left.ID || r.Scope != "user:local" || r.Memories != 1 || r.Revisions != 1 || r.Evidence != 1 || r.Exchanges != 1 ||
+		r.Ledger != 1 || r.Why != 2 || len(r.Erased) != 0 || r.ErasedAt.IsZero() || len(r.OutOfReach) != 2 {
+		t.Errorf("receipt %+v", r)
+	}
+	s := &shell{t: t, env: w.env}
+	s.env["HINDSIGHT_ADMIN_LISTEN"] = strings.TrimPrefix(w.st.adminURL(), "http://")
+	for _, args := range [][]string{{w.memories("local")[0].ID}, {"--type", "user_fact"}} {
+		_, out, _ := s.run(append([]string{"memories", "forget", "--erase"}, args...)...)
+		for _, line := range []string{"memories  ", "recall records  ", "out of reach  "} {
+			if !strings.Contains(out, "\n"+line) {
+				t.Errorf("%q: no %q in %s", args, line, out)
+			}
+		}
+	}
+	if n := len(w.memories("local")); n != 0 {
+		t.Errorf("%d memories left", n)
+	}
+	w.decode(w.admin(http.MethodDelete, "/api/v1/memories/"+w.remember("local", `"text":"Cats.","type":"event"`).ID, ""), &left)
+	if left.State != store.Archived {
+		t.Errorf("forgotten: %+v", left)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hindsight/proxy/admin"
 	"hindsight/store"
 )
 
@@ -162,15 +163,18 @@ func (a *app) each(ctx context.Context, r reach, method string, ids []string, su
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	all := []store.Memory{}
+	all := []admin.ForgottenMemory{}
 	for i, path := range paths {
-		var m store.Memory
+		var m admin.ForgottenMemory
 		if _, err := c.do(ctx, method, path, q, nil, &m); err != nil {
 			return err
 		}
 		all = append(all, m)
 		if !a.json {
 			if err := a.say(done, ids[i]); err != nil {
+				return err
+			}
+			if err := a.printReceipt(m.Erasure); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"hindsight/proxy/admin"
 	"hindsight/store"
 )
 
@@ -60,11 +61,12 @@ func (c *memoriesForget) Run(ctx context.Context, a *app) error {
 		}
 	}
 	body["erase"], body["dry_run"] = c.Erase, c.DryRun
-	var got struct {
-		Memories []store.Memory `json:"memories"`
-	}
+	var got admin.Forgotten
 	return a.call(ctx, c.reach, http.MethodPost, memoriesPath+"/forget", nil, body, &got, func() error {
-		return c.print(a, got.Memories)
+		if err := c.print(a, got.Memories); err != nil {
+			return err
+		}
+		return a.printReceipt(got.Erasure)
 	})
 }
 

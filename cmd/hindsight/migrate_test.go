@@ -46,7 +46,7 @@ func filled(t *testing.T, dir, key string, n int) {
 		if _, err := st.EditMemory(ctx, kept[1].ID, func(m *store.Memory) error { m.Text += ", as she said again"; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.ForgetMemory(ctx, kept[2].ID, true); err != nil {
+		if _, err := st.EraseMemory(ctx, kept[2].ID); err != nil {
 			t.Fatal(err)
 		}
 	}

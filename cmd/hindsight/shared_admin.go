@@ -139,9 +139,15 @@ func (e everybodys) EditMemory(ctx context.Context, id string, edit func(*store.
 }
 
 // ForgetMemory implements admin.Archive.
-func (e everybodys) ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error) {
+func (e everybodys) ForgetMemory(ctx context.Context, id string) (store.Memory, error) {
 	e.near(ctx, id)
-	return e.managed.ForgetMemory(ctx, id, erase)
+	return e.managed.ForgetMemory(ctx, id)
+}
+
+// EraseMemory implements admin.Archive.
+func (e everybodys) EraseMemory(ctx context.Context, id string) (store.Receipt, error) {
+	e.near(ctx, id)
+	return e.managed.EraseMemory(ctx, id)
 }
 
 // RestoreMemory implements admin.Archive.

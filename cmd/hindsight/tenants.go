@@ -118,12 +118,27 @@ func receipt(ctx context.Context, a *app, to reach, scope, method, path string) 
 	if a.json {
 		return a.printJSON(r)
 	}
+	return a.printReceipt(&r)
+}
+
+// printReceipt prints the receipt of an erasure, if there is one.
+func (a *app) printReceipt(r *store.Receipt) error {
+	if r == nil {
+		return nil
+	}
 	n := strconv.Itoa
+	some := func(i int) string { // left out where there is none
+		if i == 0 {
+			return ""
+		}
+		return n(i)
+	}
 	fields := [][2]string{
-		{"tenant", r.Tenant}, {"scope", string(r.Scope)}, {"memories", n(r.Memories)}, {"revisions", n(r.Revisions)},
-		{"of other scopes", n(r.Promoted + r.Remade)}, {"sessions", n(r.Sessions)}, {"exchanges", n(r.Exchanges)}, {"injected blocks", n(r.Ledger)},
+		{"tenant", r.Tenant}, {"scope", string(r.Scope)}, {"memory", r.Memory}, {"memories", n(r.Memories)}, {"revisions", n(r.Revisions)}, {"vectors", n(r.Vectors)},
+		{"quotes", some(r.Evidence)},
+		{"made of them", n(r.Promoted + r.Remade)}, {"sessions", n(r.Sessions)}, {"exchanges", n(r.Exchanges)}, {"injected blocks", n(r.Ledger)},
 		{"recall records", n(r.Why)}, {"reflections", n(r.Jobs)}, {"anchors", n(r.Anchors)}, {"places", n(r.Places)}, {"tombstones", n(r.Tombstones)},
-		{"erased at", r.ErasedAt.Format(time.RFC3339)}, {"state", string(r.State)}, {"shared store", string(r.Shared)},
+		{"erased at", r.ErasedAt.Format(time.RFC3339)}, {"state", string(r.State)}, {"shared store", string(r.Shared)}, {"to be told to it", some(r.Outbox)},
 	}
 	for _, o := range r.OutOfReach {
 		fields = append(fields, [2]string{"out of reach", o.Note})

@@ -52,7 +52,7 @@ func (e embedded) All(ctx context.Context, tenant string, sc store.Scope) ([]sto
 
 func (e embedded) Delete(ctx context.Context, _ string, _ store.Scope, ids []string) error {
 	for _, id := range ids {
-		if _, err := e.dir.ForgetMemory(ctx, id, true); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, err := e.dir.EraseMemory(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}

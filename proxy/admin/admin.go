@@ -41,7 +41,8 @@ type Memories interface {
 // forms of one, the newest first; Chain is what replaced what. Erasure is the
 // receipt of a scope's last erasure and how far that is by now.
 type Archive interface {
-	ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error)
+	ForgetMemory(ctx context.Context, id string) (store.Memory, error)
+	EraseMemory(ctx context.Context, id string) (store.Receipt, error)
 	RestoreMemory(ctx context.Context, id string, revision int) (store.Memory, error)
 	Revisions(ctx context.Context, id string) ([]store.Memory, error)
 	Chain(ctx context.Context, id string) ([]store.Memory, error)

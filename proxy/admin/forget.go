@@ -36,6 +36,8 @@ type Forgotten struct {
 	Erased   bool           `json:"erased"`
 	Count    int            `json:"count"`
 	Memories []store.Memory `json:"memories" nullable:"false"`
+	// Erasure counts all that was erased, with what is out of reach.
+	Erasure *store.Receipt `json:"erasure,omitempty"`
 }
 
 type forgetMatchingOutput struct{ Body Forgotten }
@@ -71,7 +73,7 @@ func (a *API) forgetMatching(ctx context.Context, in *forgetMatchingInput) (*for
 	out := &forgetMatchingOutput{Body: Forgotten{DryRun: b.DryRun, Erased: b.Erase && !b.DryRun, Memories: []store.Memory{}}}
 	for _, m := range found {
 		if !b.DryRun {
-			kept, err := a.cfg.Store.ForgetMemory(ctx, m.ID, b.Erase)
+			kept, receipt, err := a.forget(ctx, m.ID, b.Erase)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it went with another
 			}
@@ -79,11 +81,24 @@ func (a *API) forgetMatching(ctx context.Context, in *forgetMatchingInput) (*for
 				return nil, a.fail("memory "+m.ID, err)
 			}
 			m = kept
+			out.Body.count(receipt)
 		}
 		out.Body.Memories = append(out.Body.Memories, view(m))
 	}
 	out.Body.Count = len(out.Body.Memories)
 	return out, nil
+}
+
+// count adds the receipt of an erasure, if there is one.
+func (f *Forgotten) count(r *store.Receipt) {
+	switch {
+	case r == nil:
+	case f.Erasure == nil:
+		r.Memory = "" // it is that of all of them
+		f.Erasure = r
+	default:
+		f.Erasure.Add(*r)
+	}
 }
 
 // matching lists what a filter finds before anything is forgotten: the active

@@ -97,9 +97,35 @@ type forgetInput struct {
 	Erase bool `query:"erase" doc:"Remove it and its history for good instead of archiving it."`
 }
 
-func (a *API) forgetMemory(ctx context.Context, in *forgetInput) (*memoryOutput, error) {
-	m, err := a.cfg.Store.ForgetMemory(ctx, in.ID, in.Erase)
-	return a.one(in.what(), m, err)
+// ForgottenMemory is a memory as it was left, or as it was, and the receipt of its
+// erasure where it was erased.
+type ForgottenMemory struct {
+	store.Memory
+	Erasure *store.Receipt `json:"erasure,omitempty"`
+}
+
+type forgetOutput struct{ Body ForgottenMemory }
+
+func (a *API) forgetMemory(ctx context.Context, in *forgetInput) (*forgetOutput, error) {
+	m, receipt, err := a.forget(ctx, in.ID, in.Erase)
+	if err != nil {
+		return nil, a.fail(in.what(), err)
+	}
+	return &forgetOutput{ForgottenMemory{view(m), receipt}}, nil
+}
+
+// forget archives a memory, or erases it; the receipt is that of its erasure.
+func (a *API) forget(ctx context.Context, id string, erase bool) (store.Memory, *store.Receipt, error) {
+	if !erase {
+		m, err := a.cfg.Store.ForgetMemory(ctx, id)
+		return m, nil, err
+	}
+	m, err := a.cfg.Store.Memory(ctx, id)
+	if err != nil {
+		return m, nil, err
+	}
+	receipt, err := a.cfg.Store.EraseMemory(ctx, id)
+	return m, &receipt, err
 }
 
 func (a *API) verifyMemory(ctx context.Context, in *MemoryPath) (*memoryOutput, error) {

@@ -180,7 +180,7 @@ func (s *Store) replaceAbsorbed(t *tx, at place, m, old *store.Memory) error {
 		return t.put(join(famRevision, at[:], id[:], u32(uint32(old.Revision))), old, 0, 0)
 	}
 	// Something that it rested on was erased: older forms and snapshots hold it.
-	if err := t.delAll(join(famRevision, at[:], id[:])); err != nil {
+	if _, err := t.delAll(join(famRevision, at[:], id[:])); err != nil {
 		return err
 	}
 	return s.dropReady(t, at)

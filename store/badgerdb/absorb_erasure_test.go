@@ -28,7 +28,7 @@ func TestErasedMemoriesStayErased(t *testing.T) {
 	// b goes on with it, and hasn't heard yet.
 	c.add(time.Second)
 	stale := must[store.Memory](t)(b.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Importance = 1; return nil }))
-	must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID, true))
+	must[store.Receipt](t)(a.EraseMemory(t.Context(), m.ID))
 	cloud.deliver(a.Store)
 	for k, r := range cloud.records {
 		if strings.Contains(string(r.Data), "Oak Lane") {
@@ -195,7 +195,7 @@ func TestAnErasedSentenceLeavesEveryCopyOfOtherMemories(t *testing.T) {
 		c.add(time.Second)
 		must[store.Memory](t)(b.EditMemory(t.Context(), other.ID, func(m *store.Memory) error { m.Importance += 0.1; return nil }))
 	}
-	must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID, true))
+	must[store.Receipt](t)(a.EraseMemory(t.Context(), m.ID))
 	cloud.settle(all...)
 	for i, s := range all {
 		is := must[store.Memory](t)(s.Memory(t.Context(), other.ID))

@@ -287,7 +287,7 @@ func (s *Store) absorbGone(r *store.SharedRecord) error {
 			if err := s.eraseMemory(t, at, &m, &g); err != nil {
 				return err
 			}
-		} else if err := t.delAll(join(famRevision, at[:], id[:])); err != nil { // its copy was dropped
+		} else if _, err := t.delAll(join(famRevision, at[:], id[:])); err != nil { // its copy was dropped
 			return err
 		}
 		return s.markGone(t, id, latest(known, r.Time), keepSession)

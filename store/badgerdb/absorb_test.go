@@ -27,7 +27,7 @@ func TestWhatOneSidecarLearnsAnotherHas(t *testing.T) {
 	for range 3 {
 		must[store.Memory](t)(b.EditMemory(t.Context(), tea.ID, func(m *store.Memory) error { m.Importance += 0.1; return nil }))
 	}
-	must[store.Memory](t)(third.ForgetMemory(t.Context(), tea.ID, false))
+	must[store.Memory](t)(third.ForgetMemory(t.Context(), tea.ID))
 	cloud.settle(all...)
 	for i, s := range all {
 		if got := activeTexts(t, s.Store, ann.Scope()); got != "lives in Bonn" {
@@ -116,7 +116,7 @@ func TestForgottenAndLiftedInAnyOrder(t *testing.T) {
 		m := put(t, a.Store, written("tea"))
 		cloud.settle(all...)
 		c.add(time.Second)
-		must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID, false))
+		must[store.Memory](t)(a.ForgetMemory(t.Context(), m.ID))
 		var early []store.SharedRecord
 		for _, sh := range must[[]store.Shipment](t)(a.Outbox(t.Context(), 10)) {
 			if sh.Record != nil {

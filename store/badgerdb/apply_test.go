@@ -74,7 +74,11 @@ func TestForgottenIsNotLearnedAgain(t *testing.T) {
 	for i, erase := range []bool{false, true} {
 		text := fmt.Sprint("secret ", i)
 		m := put(t, s.Store, written(text))
-		must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, erase))
+		if erase {
+			must[store.Receipt](t)(s.EraseMemory(t.Context(), m.ID))
+		} else {
+			must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
+		}
 		again := written("Secret " + fmt.Sprint(i) + "!")
 		again.ID = fmt.Sprint("again", i)
 		again.Evidence = []store.Evidence{{Session: "s", Turn: 1, Quote: "secret", Time: c.now().Add(-time.Hour)}}

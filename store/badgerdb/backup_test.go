@@ -67,7 +67,7 @@ func TestABackupHoldsWhatWasThere(t *testing.T) {
 			first := lived(t, s.Store, ann, "thyme")
 			full := backUp(t, s.Store, "")
 			second := lived(t, s.Store, bob, "oregano")
-			if _, err := s.ForgetMemory(t.Context(), first.ID, true); err != nil {
+			if _, err := s.EraseMemory(t.Context(), first.ID); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.squeeze(s.h); err != nil { // what was deleted leaves no trace

@@ -79,29 +79,29 @@ func TestConsolidateAndBack(t *testing.T) {
 			return errors.Join(err, err2)
 		}, together},
 		"forgotten and restored": {func(s *Store, p store.Memory, _ []store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), p.ID, false)
+			_, err := s.ForgetMemory(t.Context(), p.ID)
 			_, err2 := s.RestoreMemory(t.Context(), p.ID, 0)
 			return errors.Join(err, err2)
 		}, together},
 		"forgotten": {func(s *Store, p store.Memory, _ []store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), p.ID, false)
+			_, err := s.ForgetMemory(t.Context(), p.ID)
 			return err
 		}, "0 consolidated, 1 consolidated, 2 consolidated, all archived"},
 		"a source forgotten": {func(s *Store, _ store.Memory, src []store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), src[1].ID, false)
+			_, err := s.ForgetMemory(t.Context(), src[1].ID)
 			return err
 		}, "0 active, 1 archived, 2 active, all archived"},
 		"a source erased": {func(s *Store, _ store.Memory, src []store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), src[1].ID, true)
+			_, err := s.EraseMemory(t.Context(), src[1].ID)
 			return err
 		}, "0 active, 2 active"},
 		"a source erased after it was undone": {func(s *Store, p store.Memory, src []store.Memory) error {
 			_, _, err := s.UndoConsolidation(t.Context(), p.ID)
-			_, err2 := s.ForgetMemory(t.Context(), src[1].ID, true)
+			_, err2 := s.EraseMemory(t.Context(), src[1].ID)
 			return errors.Join(err, err2)
 		}, "0 active, 2 active"},
 		"erased": {func(s *Store, p store.Memory, _ []store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), p.ID, true)
+			_, err := s.EraseMemory(t.Context(), p.ID)
 			return err
 		}, ""},
 	} {
@@ -150,7 +150,7 @@ func TestConsolidateRefuses(t *testing.T) {
 	}
 	other := put(t, s.Store, written(product.Text))
 	clk.add(time.Second)
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), other.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), other.ID))
 	refused("a text that was forgotten", store.ErrForgotten)
 }
 
@@ -165,7 +165,7 @@ func TestForgottenSentences(t *testing.T) {
 	before := clk.now()
 	p := must[store.Memory](t)(s.Consolidate(t.Context(), store.Job{}, product, sources))
 	clk.add(time.Minute)
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), p.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), p.ID))
 	learn := func(text, quote string, said time.Time) (kept bool) {
 		clk.add(time.Minute)
 		id := fmt.Sprint("session", clk.now().Unix())

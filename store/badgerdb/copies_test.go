@@ -16,7 +16,7 @@ func TestDropCopy(t *testing.T) {
 	m := put(t, a.Store, written("tea"))
 	must[store.Memory](t)(a.EditMemory(t.Context(), m.ID, func(m *store.Memory) error { m.Text = "green tea"; return nil }))
 	forgotten := put(t, a.Store, written("cake"))
-	must[store.Memory](t)(a.ForgetMemory(t.Context(), forgotten.ID, false))
+	must[store.Memory](t)(a.ForgetMemory(t.Context(), forgotten.ID))
 	c.add(time.Hour)
 	if _, err := a.DropCopy(t.Context(), "acme", ann.Scope()); !errors.Is(err, ErrInUse) {
 		t.Errorf("dropped before it was shipped: %v", err)

@@ -58,7 +58,7 @@ func lived(t *testing.T, s *Store, o store.Owner, secret string) store.Memory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ForgetMemory(t.Context(), gone.ID, false); err != nil {
+	if _, err := s.ForgetMemory(t.Context(), gone.ID); err != nil {
 		t.Fatal(err)
 	}
 	at := s.now()

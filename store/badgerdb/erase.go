@@ -73,6 +73,7 @@ func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Rec
 	}
 	err = s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error {
 		rec.Promoted, err = s.unshare(t, tenant, gone.going, func(id string, at place) bool { return gone.takes(h, id, at) })
+		rec.Outbox += len(t.shipped)
 		return err
 	})
 	if err != nil {

@@ -87,6 +87,7 @@ func (s *Store) followErased(h *handle, tenant string, gone *erased, rec *store.
 }
 
 func (s *Store) loseErased(t *tx, m *store.Memory, left store.Memory, rec *store.Receipt) error {
+	defer func() { rec.Outbox += len(t.shipped) }()
 	at := t.h.at(m.Tenant, m.Scope)
 	if len(left.Evidence) == 0 && len(left.SourceIDs) == 0 {
 		rec.Memories++

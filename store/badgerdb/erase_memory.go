@@ -9,7 +9,8 @@ import (
 	"hindsight/store"
 )
 
-// eraseForGood removes a memory and follows it: the sources that a
+// EraseMemory removes a memory for good, with its revisions and every block and
+// why record that shows it, counts what went, and follows it: the sources that a
 // consolidation hid behind it, the exchanges that it rests on, the quotes and
 // contexts of other memories that hold its sentences, and what was made of it.
 // A memory that was made of it alone, or by a consolidation, goes too, and the
@@ -19,7 +20,7 @@ import (
 //
 // The exchanges go first, each by itself: killed in between, the memory is still
 // there to be erased again.
-func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, error) {
+func (s *Store) EraseMemory(ctx context.Context, id string) (store.Receipt, error) {
 	var m store.Memory
 	var hidden, derived []store.Memory
 	err := s.view(func(v view) (err error) {
@@ -33,17 +34,20 @@ func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, erro
 		return err
 	})
 	if err != nil {
-		return m, wrap("erase memory", err)
+		return store.Receipt{}, wrap("erase memory", err)
 	}
 	gone := traces{exchanges: map[string]bool{}}
+	rec := &gone.rec
+	rec.Tenant, rec.Scope, rec.Memory, rec.Erased = m.Tenant, m.Scope, id, []store.Scope{}
 	for _, x := range append(hidden, m) {
 		gone.add(&x)
 	}
 	for session := range gone.quotes {
 		if err := s.retireEvidence(session, &gone); err != nil {
-			return m, wrap("erase memory", err)
+			return *rec, wrap("erase memory", err)
 		}
 	}
+	rec.Exchanges = len(gone.exchanges)
 	err = s.change(func(t *tx) error {
 		is, at, err := t.memory(id)
 		if err != nil {
@@ -55,7 +59,7 @@ func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, erro
 		if err := s.buryAll(t, at, &is); err != nil {
 			return err
 		}
-		if _, err := s.unshare(t, is.Tenant, nil, func(id string, _ place) bool { return slices.Contains(gone.ids, id) }); err != nil {
+		if rec.Promoted, err = s.unshare(t, is.Tenant, nil, func(id string, _ place) bool { return slices.Contains(gone.ids, id) }); err != nil {
 			return err
 		}
 		for i := range derived {
@@ -68,13 +72,20 @@ func (s *Store) eraseForGood(ctx context.Context, id string) (store.Memory, erro
 				return err
 			}
 		}
-		m = is
-		return s.eraseMemory(t, at, &is, &gone)
+		if err := s.eraseMemory(t, at, &is, &gone); err != nil {
+			return err
+		}
+		// The scope's key stays: a copy from before opens whole, encrypted or not.
+		rec.ErasedAt, rec.State, rec.OutOfReach = s.now(), store.ErasureSweeping, store.BeyondErasure(false, s.cfg.Share)
+		if rec.Outbox = len(t.shipped); rec.Outbox > 0 {
+			rec.Shared = store.ErasureWaiting
+		}
+		return nil
 	})
 	if err == nil {
 		s.squeezeSoon()
 	}
-	return m, wrap("erase memory", err)
+	return *rec, wrap("erase memory", err)
 }
 
 // traces are what erased memories leave elsewhere.
@@ -83,6 +94,7 @@ type traces struct {
 	quotes    map[string][]string // folded, by session
 	texts     []string            // folded
 	exchanges map[string]bool     // that held them
+	rec       store.Receipt       // what went with them
 }
 
 func (g *traces) add(m *store.Memory) {
@@ -193,6 +205,7 @@ func (s *Store) followInto(t *tx, id string, g *traces) error {
 			return s.eraseMemory(t, at, &m, g)
 		}
 	}
+	g.rec.Remade++
 	return s.rewriteWithout(t, at, m, g)
 }
 
@@ -295,6 +308,8 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
 			keys = append(keys, r.key())
 		}
 	}
+	g.rec.Ledger += len(blocks)
+	g.rec.Why += len(keys) - len(blocks)
 	for _, k := range keys {
 		if err := t.del(k); err != nil {
 			return err
@@ -306,20 +321,31 @@ func (s *Store) eraseMemory(t *tx, at place, m *store.Memory, g *traces) error {
 	if err := s.scrubJobs(t, seen, g); err != nil {
 		return err
 	}
-	return s.dropMemory(t, at, m)
+	return s.dropMemory(t, at, m, &g.rec)
 }
 
-// dropMemory removes the records of a memory and of its older forms.
-func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
+// dropMemory removes the records of a memory and of its older forms, and counts
+// them.
+func (s *Store) dropMemory(t *tx, at place, m *store.Memory, rec *store.Receipt) error {
 	id := t.h.memory(m.ID)
+	switch _, err := t.row(vectorKey(at, id)); {
+	case err == nil:
+		rec.Vectors++
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
 	for _, k := range [][]byte{memoryKey(at, id), memoryIndex(at, m.CreatedAt, id), idKey(byMemory, id), vectorKey(at, id)} {
 		if err := t.del(k); err != nil {
 			return err
 		}
 	}
-	if err := t.delAll(join(famRevision, at[:], id[:])); err != nil {
+	older, err := t.delAll(join(famRevision, at[:], id[:]))
+	if err != nil {
 		return err
 	}
+	rec.Memories++
+	rec.Revisions += older
+	rec.Evidence += len(m.Evidence)
 	if err := s.dropReady(t, at); err != nil {
 		return err
 	}
@@ -330,18 +356,18 @@ func (s *Store) dropMemory(t *tx, at place, m *store.Memory) error {
 	return t.dropText(at, m)
 }
 
-// delAll deletes the few rows that begin with prefix.
-func (t *tx) delAll(prefix []byte) error {
+// delAll deletes the few rows that begin with prefix, and counts them.
+func (t *tx) delAll(prefix []byte) (int, error) {
 	var keys [][]byte
 	for r := range t.rows(prefix, nil) {
 		keys = append(keys, r.key())
 	}
 	for _, k := range keys {
 		if err := t.del(k); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(keys), nil
 }
 
 // scrubJobs takes out of the jobs at a place what they threw away and what held
@@ -366,6 +392,7 @@ func (s *Store) scrubJobs(t *tx, at place, g *traces) error {
 		j.Dropped = left
 		list = append(list, rewritten{r.asIs(), j})
 	}
+	g.rec.Jobs += len(list)
 	for _, x := range list {
 		if err := t.put(x.key, x.job, x.meta, x.ttl); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hindsight/store"
 )
 
@@ -58,7 +60,22 @@ func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 		t.Fatal("the words aren't there before")
 	}
 
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), "mtrade", true))
+	if err := s.UseVectors(t.Context(), fixtureModel, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutVectors(t.Context(), []store.Memory{must[store.Memory](t)(s.Memory(t.Context(), "mtrade"))}, [][]float32{fixtureVector}); err != nil {
+		t.Fatal(err)
+	}
+
+	got := must[store.Receipt](t)(s.EraseMemory(t.Context(), "mtrade"))
+	want := store.Receipt{
+		Tenant: "acme", Scope: ann.Scope(), Memory: "mtrade", Erased: []store.Scope{},
+		Memories: 1, Promoted: 1, Remade: 2, Revisions: 1, Vectors: 1, Evidence: 1, Exchanges: 1, Ledger: 1, Why: 1, Jobs: 1,
+		ErasedAt: clk.now(), State: store.ErasureSweeping, OutOfReach: store.BeyondErasure(false, false),
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("receipt (-want +got):\n%s", d)
+	}
 	for _, id := range []string{"mtrade", own.ID} {
 		if _, err := s.Memory(t.Context(), id); !errors.Is(err, store.ErrNotFound) || !s.Gone(id) {
 			t.Errorf("%s: %v, gone %v", id, err, s.Gone(id))

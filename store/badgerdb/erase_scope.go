@@ -34,6 +34,7 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 				return err
 			}
 		}
+		rec.Outbox += len(t.shipped)
 		return s.putReceipt(t, rec)
 	})
 	if err != nil {
@@ -104,6 +105,8 @@ func countOf(rec *store.Receipt, family byte) *int {
 		return &rec.Memories
 	case famRevision:
 		return &rec.Revisions
+	case famVector:
+		return &rec.Vectors
 	case famForgotten:
 		return &rec.Tombstones
 	case famSession:

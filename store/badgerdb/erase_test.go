@@ -42,7 +42,7 @@ func TestEraseUserWithReceipt(t *testing.T) {
 	m2 := fill(t, s.Store, coder, "s2", c.now())
 	kept := fill(t, s.Store, bob, "s3", c.now())
 	f := put(t, s.Store, written("forgotten"))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), f.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), f.ID))
 	j := claim(t, s.Store, "a")
 	c.add(time.Minute)
 
@@ -150,7 +150,7 @@ func TestLinkTenantsMovesEverything(t *testing.T) {
 	s.Finish(big)
 	f := written("forgotten")
 	f.Tenant = "old-key"
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), put(t, s.Store, f).ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), put(t, s.Store, f).ID))
 	job := claim(t, s.Store, "a")
 	fill(t, s.Store, now, "s2", c.now())
 	before := map[byte]int{}
@@ -306,7 +306,7 @@ func TestTenantsCount(t *testing.T) {
 	tell(t, s.Store, said(coder, "b", "xb", "hi", time.Now()))
 	m := put(t, s.Store, written("tea"))
 	put(t, s.Store, written("cake"))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 	want := []store.Tenant{{ID: "acme", Scopes: []store.ScopeCount{
 		{Scope: ann.Scope(), Memories: map[store.State]int{store.Active: 1, store.Archived: 1}, Sessions: 1},
 		{Scope: coder.SkillScope(), Memories: map[store.State]int{}, Sessions: 1},

@@ -67,12 +67,13 @@ func (s *Store) fade(t *tx, at place, old *store.Memory, f store.Fate) error {
 		if err != nil {
 			return err
 		}
+		var gone store.Receipt // nobody reads it
 		for i := range hidden {
-			if err := s.dropMemory(t, at, &hidden[i]); err != nil {
+			if err := s.dropMemory(t, at, &hidden[i], &gone); err != nil {
 				return err
 			}
 		}
-		return s.dropMemory(t, at, old)
+		return s.dropMemory(t, at, old, &gone)
 	default:
 		return errors.New("unknown fate " + string(f.Do))
 	}

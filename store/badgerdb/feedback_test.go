@@ -84,7 +84,7 @@ func TestFigures(t *testing.T) {
 		m.Evidence = make([]store.Evidence, i)
 		m = put(t, s.Store, m)
 		if i == 0 {
-			must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+			must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 		}
 	}
 	page, _, _ := s.Memories(t.Context(), store.MemoryFilter{Tenant: "acme"})

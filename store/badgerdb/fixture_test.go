@@ -172,7 +172,7 @@ func everything(t *testing.T, s running, c *clock) {
 		t.Fatal(err)
 	}
 	cake := put(t, s.Store, written("The user likes cake."))
-	must[store.Memory](t)(s.ForgetMemory(ctx, cake.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(ctx, cake.ID))
 
 	x := said(ann, "old", "old-1", "I moved to Lisbon.", c.now())
 	x.Places = []store.Place{{Key: fixtureKey, Turn: 1}}

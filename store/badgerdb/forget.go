@@ -24,14 +24,9 @@ type tombstone struct {
 // ForgetMemory archives a memory and leaves a tombstone, so that neither its
 // text nor the sentences that it rests on are learned again, and no block that
 // holds it is replayed. What a consolidation hid behind it is forgotten with it;
-// of what a consolidation made of it, see [Store.partDerived]. With erase the
-// memory goes for good, its revisions, the exchanges that it rests on and every
-// block and why record that shows it too. The memory is returned as it was left,
-// or as it was.
-func (s *Store) ForgetMemory(ctx context.Context, id string, erase bool) (store.Memory, error) {
-	if erase {
-		return s.eraseForGood(ctx, id)
-	}
+// of what a consolidation made of it, see [Store.partDerived]. The memory is
+// returned as it was left.
+func (s *Store) ForgetMemory(_ context.Context, id string) (store.Memory, error) {
 	var m store.Memory
 	err := s.change(func(t *tx) error {
 		t.by = store.Change{By: store.Forgotten}

@@ -56,7 +56,7 @@ func TestOneValueIsLiveAfterEachRestore(t *testing.T) {
 		id := []string{"m1", "m2", "m3"}[rnd.IntN(3)]
 		c.add(time.Hour)
 		if rnd.IntN(4) == 0 {
-			must[store.Memory](t)(s.ForgetMemory(t.Context(), now, false))
+			must[store.Memory](t)(s.ForgetMemory(t.Context(), now))
 			if got := alive(t, s); len(got) != 0 {
 				t.Fatalf("step %d, forgot %s: live %v", i, now, got)
 			}
@@ -117,7 +117,7 @@ func TestNothingIsRetiredForWhatWasForgotten(t *testing.T) {
 	c := newClock()
 	s := open(t, Config{Now: c.now}).Store
 	gone := put(t, s, written("lives in Rome"))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), gone.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), gone.ID))
 	first, then := written("lives in Oslo"), written("lives in Rome")
 	first.ID, first.State, first.SupersededBy = "m1", store.Superseded, "m2"
 	then.ID = "m2"
@@ -140,7 +140,7 @@ func TestRestoreARevision(t *testing.T) {
 	}
 	edit("lives in Rome")
 	edit("lives in Bern")
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 	got := must[store.Memory](t)(s.RestoreMemory(t.Context(), m.ID, 1))
 	if got.Text != "lives in Oslo" || got.State != store.Active || got.Revision != 5 || got.Change.By != store.Restored || !got.ArchivedAt.IsZero() {
 		t.Errorf("restored %+v", got)

@@ -54,7 +54,7 @@ func TestImportRevisions(t *testing.T) {
 
 	forgot := open(t, Config{}).Store
 	oslo := put(t, forgot, written("Lives in Oslo."))
-	must[store.Memory](t)(forgot.ForgetMemory(t.Context(), oslo.ID, true))
+	must[store.Receipt](t)(forgot.EraseMemory(t.Context(), oslo.ID))
 	must[[]store.Imported](t)(forgot.ImportMemories(t.Context(), []store.Memory{now}))
 	bring(forgot, store.ImportAdded, store.ImportForgotten)
 

@@ -17,7 +17,7 @@ func TestImport(t *testing.T) {
 	first := put(t, from.Store, written("Lives in Oslo."))
 	second := put(t, from.Store, written("Lives in Bergen."))
 	archived := put(t, from.Store, written("Owns a boat."))
-	if _, err := from.ForgetMemory(t.Context(), archived.ID, false); err != nil {
+	if _, err := from.ForgetMemory(t.Context(), archived.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := from.EditMemory(t.Context(), first.ID, func(m *store.Memory) error {
@@ -66,7 +66,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("the copy: %+v, %v", got, err)
 	}
 	// What was forgotten there isn't learned here.
-	if _, err := to.ForgetMemory(t.Context(), second.ID, true); err != nil {
+	if _, err := to.EraseMemory(t.Context(), second.ID); err != nil {
 		t.Fatal(err)
 	}
 	load(to.Store, copies(), store.ImportKnown, store.ImportForgotten, store.ImportKnown)

@@ -288,7 +288,7 @@ func TestWatermarkStopsRecordingAndReadingGoesOn(t *testing.T) {
 	if _, err := s.Memory(t.Context(), m.ID); err != nil {
 		t.Errorf("reading on a full disk: %v", err)
 	}
-	if _, err := s.ForgetMemory(t.Context(), m.ID, true); err != nil {
+	if _, err := s.EraseMemory(t.Context(), m.ID); err != nil {
 		t.Errorf("forgetting on a full disk: %v", err)
 	}
 

@@ -44,7 +44,7 @@ func liveOn(dir string) {
 			check(err)
 		}
 		if i%4 == 1 {
-			_, err = s.ForgetMemory(ctx, sources[2].ID, true)
+			_, err = s.EraseMemory(ctx, sources[2].ID)
 			check(err)
 		}
 		var fates []store.Fate

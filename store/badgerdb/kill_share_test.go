@@ -40,7 +40,11 @@ func liveInFleet(dir string) {
 		_, err = s.EditMemory(ctx, m.ID, func(m *store.Memory) error { m.Importance = 0.9; return nil })
 		check(err)
 		if i%3 == 0 {
-			_, err = s.ForgetMemory(ctx, m.ID, i%6 == 0)
+			if i%6 == 0 {
+				_, err = s.EraseMemory(ctx, m.ID)
+			} else {
+				_, err = s.ForgetMemory(ctx, m.ID)
+			}
 			check(err)
 		}
 		s.Finish(said(ann, "own"+name, "x"+name, "hello", time.Now()))

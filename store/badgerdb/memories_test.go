@@ -92,7 +92,7 @@ func TestForgetAndRestore(t *testing.T) {
 	if s.Gone(m.ID) {
 		t.Error("gone before it was forgotten")
 	}
-	f := must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+	f := must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 	if f.State != store.Archived || f.ArchivedAt.IsZero() || !s.Gone(m.ID) {
 		t.Errorf("forgotten: %+v, gone %v", f, s.Gone(m.ID))
 	}
@@ -116,7 +116,7 @@ func TestForgetAndRestore(t *testing.T) {
 		t.Errorf("restored: %+v, gone %v", r, s.Gone(m.ID))
 	}
 	// Writing the same text again restores too.
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 	again, created, err := s.PutMemory(t.Context(), written("Tea!"))
 	if err != nil || created || again.ID != m.ID || again.State != store.Active || s.Gone(m.ID) || count(t, s.Store, famForgotten) != 0 {
 		t.Errorf("written again: %+v, created %v, %v", again, created, err)
@@ -135,7 +135,7 @@ func TestErasedMemoryLeavesNoWords(t *testing.T) {
 	})
 	s.SaveWhy(store.Why{Exchange: "x", Session: "s", Owner: ann, Time: time.Now(), Considered: []store.Candidate{{ID: m.ID, Text: "green tea"}}})
 	flush(t, s.Store)
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), m.ID))
 	if _, err := s.Memory(t.Context(), m.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("still there: %v", err)
 	}
@@ -255,7 +255,7 @@ func TestFeedTellsWhatChanged(t *testing.T) {
 	}
 	m := put(t, s.Store, written("tea"))
 	gone := put(t, s.Store, written("cake"))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), gone.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), gone.ID))
 	list, v1, ok := s.ScopeChanges("acme", sc, v0)
 	if !ok || len(list) != 2 || v1 <= v0 {
 		t.Fatalf("ScopeChanges = %v, %d, %v", list, v1, ok)

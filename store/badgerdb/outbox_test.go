@@ -14,9 +14,9 @@ func TestWithoutShareNothingIsWritten(t *testing.T) {
 	s := open(t, Config{})
 	fill(t, s.Store, ann, "s1", time.Now())
 	m := put(t, s.Store, written("tea"))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID))
 	must[store.Memory](t)(s.RestoreMemory(t.Context(), m.ID, 0))
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), m.ID))
 	for _, family := range []byte{famOutbox, famCopy} {
 		if n := count(t, s.Store, family); n != 0 {
 			t.Errorf("family %q has %d rows", family, n)
@@ -100,7 +100,7 @@ func TestADirectoryThatIsSharedLaterShipsWhatItHas(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Config{Dir: dir})
 	m := fill(t, s.Store, ann, "s1", time.Now())
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), put(t, s.Store, written("tea")).ID, false))
+	must[store.Memory](t)(s.ForgetMemory(t.Context(), put(t, s.Store, written("tea")).ID))
 	s.stop()
 	open2 := func(share bool) running { return open(t, Config{Dir: dir, Share: share}) }
 	s = open2(true)

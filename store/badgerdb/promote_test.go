@@ -53,7 +53,7 @@ func TestWhatMayBePromoted(t *testing.T) {
 	// Two of three are erased: what the third said stays. The shared scope is
 	// erased: it comes back by nothing that was said before.
 	for _, id := range []string{ann.ID, bob.ID} {
-		must[store.Memory](t)(s.ForgetMemory(t.Context(), id, true))
+		must[store.Receipt](t)(s.EraseMemory(t.Context(), id))
 	}
 	if left, _, err := s.Memories(t.Context(), store.MemoryFilter{Tenant: "acme", Scope: store.Shared}); err != nil || len(left) != 1 || left[0].SourceIDs[0] != dan.ID || left[0].Text != dan.Text {
 		t.Fatalf("left %+v, %v", left, err)
@@ -75,7 +75,7 @@ func TestAWrittenMemoryIsNotMadeOfSources(t *testing.T) {
 	if err != nil || created || m.ID != mine.ID || len(m.SourceIDs) != 0 {
 		t.Fatalf("promoted %+v, %v, %v", m, created, err)
 	}
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), ann.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), ann.ID))
 	if m := must[store.Memory](t)(s.Memory(t.Context(), mine.ID)); m.Revision != 1 {
 		t.Errorf("the written one: %+v", m)
 	}

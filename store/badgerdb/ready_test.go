@@ -138,11 +138,11 @@ func TestForgettingTakesTheSnapshotAway(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(*testing.T, running, store.Memory) error{
 		"forget": func(t *testing.T, s running, m store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), m.ID, false)
+			_, err := s.ForgetMemory(t.Context(), m.ID)
 			return err
 		},
 		"erase": func(t *testing.T, s running, m store.Memory) error {
-			_, err := s.ForgetMemory(t.Context(), m.ID, true)
+			_, err := s.EraseMemory(t.Context(), m.ID)
 			return err
 		},
 		"erase scope": func(t *testing.T, s running, m store.Memory) error {
@@ -192,7 +192,7 @@ func TestForgettingWhileASnapshotIsWritten(t *testing.T) {
 		if !yield([]byte("the secret"), nil) {
 			return
 		}
-		must[store.Memory](t)(s.ForgetMemory(t.Context(), m.ID, true))
+		must[store.Receipt](t)(s.EraseMemory(t.Context(), m.ID))
 		if s.holds(t, "secret") {
 			t.Error("a part outlived what it shows")
 		}

@@ -47,9 +47,13 @@ func (h *history) step() {
 	case 4:
 		_, err = s.EditMemory(t.Context(), id, func(m *store.Memory) error { m.Importance += 0.01; m.LastVerified = h.clock.now(); return nil })
 	case 5:
-		_, err = s.ForgetMemory(t.Context(), id, false)
+		_, err = s.ForgetMemory(t.Context(), id)
 	case 6:
-		_, err = s.ForgetMemory(t.Context(), id, h.rnd.IntN(3) == 0)
+		if h.rnd.IntN(3) == 0 {
+			_, err = s.EraseMemory(t.Context(), id)
+		} else {
+			_, err = s.ForgetMemory(t.Context(), id)
+		}
 	case 7:
 		_, err = s.RestoreMemory(t.Context(), id, 0)
 	case 8:

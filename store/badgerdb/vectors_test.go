@@ -109,7 +109,7 @@ func TestVectorsFollowTheTexts(t *testing.T) {
 	if err := s.PutVectors(t.Context(), list, [][]float32{{0, 1, 0}}); err != nil {
 		t.Fatal(err)
 	}
-	must[store.Memory](t)(s.ForgetMemory(t.Context(), tea.ID, true))
+	must[store.Receipt](t)(s.EraseMemory(t.Context(), tea.ID))
 	if n := count(t, s.Store, famVector); n != 0 {
 		t.Errorf("%d vectors of an erased memory", n)
 	}

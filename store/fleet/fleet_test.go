@@ -229,8 +229,12 @@ func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
 	if _, err := b.st.EditMemory(t.Context(), kept.ID, func(m *store.Memory) error { m.Text += " Really."; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.st.ForgetMemory(t.Context(), kept.ID, true); err != nil {
+	rec, err := a.st.EraseMemory(t.Context(), kept.ID)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if rec.Shared != store.ErasureWaiting || rec.Outbox == 0 || len(rec.OutOfReach) != 3 {
+		t.Errorf("receipt %+v", rec)
 	}
 	until(t, "both have delivered", func() bool { return a.delivered() && b.delivered() })
 	c.set(func() {
