@@ -50,6 +50,17 @@ var unversioned = []string{
 	"images", "messages", "models", "moderations", "realtime", "rerank", "responses", "threads", "uploads", "vector_stores", "videos",
 }
 
+// Target is where a request for a path arrives under an upstream's base; the path
+// may have a query.
+func Target(base *url.URL, path string) string {
+	path, query, asked := strings.Cut(path, "?")
+	address := base.Scheme + "://" + base.Host + newUpstream(base).target(path)
+	if asked {
+		address += "?" + query
+	}
+	return address
+}
+
 // target joins the base and a request's path, both as written, so that one
 // version stands in the result. A client whose own base repeats ours, or brings
 // a version where ours has one, means the same resource.

@@ -108,7 +108,7 @@ func (x *exchange) identify(ctx context.Context, w *walk, body []byte, header ht
 		w.req = askedOf(req)
 	}
 	turn := x.s.mem.Tracker.Identify(ctx, session.Incoming{
-		Header: header, Path: x.path, Dialect: d.Name(), Req: req, Received: x.received,
+		Header: header, Path: x.path, Query: x.query, Dialect: d.Name(), Req: req, Received: x.received,
 	})
 	if turn == nil {
 		w.out = walked{fail: "store"}

@@ -86,6 +86,10 @@ type Config struct {
 	// session's own credential comes first there.
 	Upstream  string
 	Anthropic string
+	// Target is the address at an upstream's base to which its callers' requests for
+	// a path go. It is asked for sessions with a path of their own; nil: the
+	// dialect's usual one is right for them too.
+	Target func(base, path string) string
 	// Base is another endpoint for reflection, of chat completions. A session's credential is never
 	// sent there: it is asked with Key, or with none.
 	Base      string

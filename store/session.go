@@ -57,6 +57,7 @@ type Exchange struct {
 	Finished time.Time      `json:"finished,omitzero"`
 	Zone     string         `json:"zone,omitempty"` // IANA name of the user's time zone
 	Dialect  string         `json:"dialect"`
+	Path     string         `json:"path,omitempty"` // asked for, where the dialect's usual one isn't the place: Azure's, with its api-version
 	Model    string         `json:"model,omitempty"`
 	Turn     int            `json:"turn"`
 	Events   []Event        `json:"events"`
@@ -128,6 +129,7 @@ type Session struct {
 	Cursor     uint64       `json:"cursor"`
 	NewTokens  int          `json:"new_tokens"`
 	Dialect    string       `json:"dialect"`
+	Path       string       `json:"path,omitempty"` // as in [Exchange]
 	Model      string       `json:"model"`
 	Zone       string       `json:"zone,omitempty"`
 	Cred       Hash         `json:"credential,omitzero"`

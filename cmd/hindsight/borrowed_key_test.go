@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,19 @@ func (c *callers) watch(w *world) {
 		}
 		return false
 	}
+}
+
+// serve is another endpoint, with a model of its own.
+func (c *callers) serve(t *testing.T) (base string) {
+	model := fakellm.New(fakellm.Config{})
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		c.seen = append(c.seen, r.Header.Get("Authorization"))
+		c.mu.Unlock()
+		model.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
 }
 
 func (c *callers) all() string {

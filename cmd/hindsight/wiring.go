@@ -84,7 +84,7 @@ func tickOf(cfg Config) time.Duration { return min(5*time.Second, cfg.Session.Id
 
 func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, tr *traces, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
-		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model,
+		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model, Target: targetAt,
 		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
 		Idle: cfg.Session.Idle, Tick: tickOf(cfg), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Now: cfg.Now, Log: log, Reg: reg,
@@ -100,6 +100,15 @@ func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near h
 		rc.Key = cfg.Reflect.Key
 	}
 	return hreflect.New(rc, st, creds, tr.model(llm.New(llm.Config{Log: log})))
+}
+
+// targetAt is where a request for a path arrives under an upstream's base.
+func targetAt(base, path string) string {
+	u, err := url.Parse(base)
+	if err != nil { // it was read as one before
+		return base
+	}
+	return proxy.Target(u, path)
 }
 
 // addressOf is a URL as a string, empty where there is none.

@@ -23,7 +23,7 @@ func (k *Tracker) Begin(t *Turn, plan inject.Plan) *store.Exchange {
 	x := &w.record
 	*x = store.Exchange{
 		ID: t.Exchange, Session: t.Session, Owner: t.Owner, Started: t.Received,
-		Zone: t.Zone.String(), Dialect: w.dialect, Model: strings.Clone(t.Model),
+		Zone: t.Zone.String(), Dialect: w.dialect, Path: w.path, Model: strings.Clone(t.Model),
 		System: w.system, Sent: w.sent, Cred: w.shown.hash, Injected: plan.New,
 		SessionInfo: store.SessionInfo{ExternalID: l.external, Parent: l.parent, Trial: t.Trial},
 	}

@@ -30,6 +30,7 @@ type work struct {
 
 	// What the request says, without its texts.
 	dialect  string
+	path     string // where that isn't the dialect's usual one, see placeOf
 	fresh    []candidate
 	lastUser store.Hash // the place of the last human words
 	words    store.Hash // the last human words
@@ -68,7 +69,7 @@ func (k *Tracker) Identify(ctx context.Context, in Incoming) *Turn {
 	t := &Turn{
 		Mode: modeOf(in.Header), Fresh: -1, Skip: clients.NotAUserTurn,
 		Zone: k.zoneOf(in.Header), Received: in.Received,
-		work: &work{dialect: in.Dialect},
+		work: &work{dialect: in.Dialect, path: placeOf(in.Path, in.Query)},
 	}
 	sig := k.signalsOf(in.Header, in.Req)
 	if !k.who(ctx, t, in, sig) {

@@ -36,6 +36,7 @@ import (
 type Incoming struct {
 	Header   http.Header
 	Path     string
+	Query    string // with its question mark, or empty
 	Dialect  string // its name: chat, responses, messages
 	Req      *dialect.Request
 	Received time.Time // zero: now

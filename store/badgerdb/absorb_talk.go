@@ -98,7 +98,7 @@ func (a *absorbed) add(at conversation, known map[string]uint64, x *store.Exchan
 	}
 	known[x.ID] = is.LastSeq
 	if old {
-		is.State, is.ExternalID, is.Parent, is.Dialect, is.Model, is.Zone, is.Cred = was.State, was.ExternalID, was.Parent, was.Dialect, was.Model, was.Zone, was.Cred
+		is.State, is.ExternalID, is.Parent, is.Dialect, is.Path, is.Model, is.Zone, is.Cred = was.State, was.ExternalID, was.Parent, was.Dialect, was.Path, was.Model, was.Zone, was.Cred
 		a.t.putSession(at, is)
 	}
 	if reflected {

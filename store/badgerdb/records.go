@@ -62,6 +62,7 @@ const (
 
 	xTrial // of the exchange again
 	xCorrections
+	xPath
 )
 
 // appendExchange encodes an exchange with its places. home is the session that
@@ -108,6 +109,7 @@ func appendExchange(b []byte, x *store.Exchange, home *store.Session) []byte {
 	b = appendFlag(b, xEnd, x.SessionInfo.End)
 	b = appendWord(b, xTrial, trials(), x.SessionInfo.Trial)
 	b = appendInt(b, xCorrections, x.SessionInfo.Corrections)
+	b = appendText(b, xPath, x.Path)
 	for _, h := range x.Echoed {
 		b = appendHash(b, xEchoed, h)
 	}
@@ -201,6 +203,8 @@ func readExchange(b []byte, home *store.Session) (store.Exchange, error) {
 			x.Zone = f.string()
 		case xDialect:
 			x.Dialect = f.string()
+		case xPath:
+			x.Path = f.string()
 		case xModel:
 			x.Model = f.string()
 		case xTurn:

@@ -31,6 +31,7 @@ const (
 	sInput
 	sOutput
 	sCached
+	sPath
 )
 
 func appendSession(b []byte, x *store.Session) []byte {
@@ -55,7 +56,8 @@ func appendSession(b []byte, x *store.Session) []byte {
 	b = appendInt(b, sCorrections, x.Corrections)
 	b = appendInt(b, sInput, x.Usage.Input)
 	b = appendInt(b, sOutput, x.Usage.Output)
-	return appendInt(b, sCached, x.Usage.Cached)
+	b = appendInt(b, sCached, x.Usage.Cached)
+	return appendText(b, sPath, x.Path)
 }
 
 func readSession(b []byte) (store.Session, error) {
@@ -106,6 +108,8 @@ func readSession(b []byte) (store.Session, error) {
 			x.Usage.Output = f.int()
 		case sCached:
 			x.Usage.Cached = f.int()
+		case sPath:
+			x.Path = f.string()
 		}
 	})
 	if err != nil {

@@ -290,7 +290,9 @@ func fold(sess *store.Session, x *store.Exchange) {
 	}
 	set(&sess.ExternalID, x.SessionInfo.ExternalID)
 	set(&sess.Parent, x.SessionInfo.Parent)
-	set(&sess.Dialect, x.Dialect)
+	if x.Dialect != "" {
+		sess.Dialect, sess.Path = x.Dialect, x.Path
+	}
 	set(&sess.Model, x.Model)
 	set(&sess.Zone, x.Zone)
 	if !x.Cred.IsZero() {
