@@ -206,6 +206,23 @@ func (l *ledger) withdraw(o store.Owner, session string, now time.Time) {
 	l.store.SaveLedger(out)
 }
 
+// forget takes the blocks of a scope's conversations out of memory.
+func (l *ledger) forget(tenant string, sc store.Scope) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, e := range l.sessions {
+		if within(k.owner, tenant, sc) {
+			delete(l.sessions, k)
+			l.recent.Remove(e)
+		}
+	}
+}
+
+// within says whether an owner's conversations go with a scope.
+func within(o store.Owner, tenant string, sc store.Scope) bool {
+	return o.Tenant == tenant && (o.Scope() == sc || o.SkillScope() == sc)
+}
+
 // gone says whether one of a block's memories must not be said any more.
 func (l *ledger) gone(refs []store.Ref) bool {
 	return slices.ContainsFunc(refs, func(r store.Ref) bool { return l.store.Gone(r.ID) })

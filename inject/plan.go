@@ -183,6 +183,12 @@ func (e *Engine) Commit(p Plan) {
 // committed is when the plan's new block was made.
 func (p *Plan) committed() time.Time { return p.entries[len(p.entries)-1].Created }
 
+// Forget takes what was injected into an erased scope's conversations out of memory.
+func (e *Engine) Forget(tenant string, sc store.Scope) {
+	e.recent.forget(tenant, sc)
+	e.ledger.forget(tenant, sc)
+}
+
 // Withdraw takes a session's blocks back because its upstream refused one. The
 // session isn't injected again, after a restart neither.
 func (e *Engine) Withdraw(o store.Owner, session string) {

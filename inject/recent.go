@@ -67,6 +67,17 @@ func (r *recent) put(o store.Owner, body store.Hash, f fresh) {
 	r.order = append(r.order, k)
 }
 
+// forget drops what a scope's bodies got.
+func (r *recent) forget(tenant string, sc store.Scope) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.made {
+		if within(k.owner, tenant, sc) {
+			delete(r.made, k)
+		}
+	}
+}
+
 // drop forgets what a session's bodies got.
 func (r *recent) drop(o store.Owner, session string) {
 	r.mu.Lock()

@@ -160,6 +160,24 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
+func TestForgetTakesBlocksOutOfMemory(t *testing.T) {
+	d := &disk{}
+	facts(d)
+	e := d.engine(t, Config{})
+	c := talk("s", "what is my dog called?")
+	c.BodyHash = store.Hash{1}
+	e.Commit(e.Plan(t.Context(), c))
+	e.Forget(ann.Tenant, store.UserScope("bob"))
+	e.Forget("other", ann.Scope())
+	if e.ledger.recent.Len() != 1 || len(e.ledger.sessions) != 1 || len(e.recent.made) != 1 {
+		t.Fatal("another's erasure took a block out of memory")
+	}
+	e.Forget(ann.Tenant, ann.Scope())
+	if e.ledger.recent.Len() != 0 || len(e.ledger.sessions) != 0 || len(e.recent.made) != 0 {
+		t.Errorf("%d sessions and %d blocks are still in memory", e.ledger.recent.Len(), len(e.recent.made))
+	}
+}
+
 func TestUncommittedPlanLeavesNoTrace(t *testing.T) {
 	d := &disk{}
 	facts(d)

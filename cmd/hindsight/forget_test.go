@@ -137,8 +137,12 @@ func TestErasedScopeIsGone(t *testing.T) {
 		t.Fatalf("%s", r.memory())
 	}
 	w.flush()
+	held := w.metric("hindsight_index_scopes")
 	var got store.Receipt
 	w.decode(w.admin(http.MethodDelete, "/api/v1/tenants/acme/scopes/user:ann", ""), &got)
+	if now := w.metric("hindsight_index_scopes"); now != held-1 {
+		t.Errorf("%v scopes were in memory, and %v are after the erasure", held, now)
+	}
 	if got.Memories != 1 || got.Sessions != 3 || got.Exchanges != 3 || got.Ledger != 1 || got.Why != 3 || got.Jobs != 1 || len(got.Erased) != 1 || got.Erased[0] != "user:ann" {
 		t.Errorf("receipt %+v", got)
 	}

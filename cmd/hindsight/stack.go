@@ -21,6 +21,7 @@ import (
 	"hindsight/proxy/session"
 	hreflect "hindsight/reflect"
 	"hindsight/reflect/extract"
+	"hindsight/store"
 	"hindsight/store/badgerdb"
 	"hindsight/store/index"
 )
@@ -105,13 +106,17 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	dir := directoryOf(cfg)
 	dir.Free, dir.Now, dir.Log, dir.Reg = cfg.Store.Free, cfg.Now, s.log, reg
 	dir.Ask = func(ctx context.Context) bool { return askToYield(ctx, cfg.Store.Dir) }
+	var engine *inject.Engine
+	dir.Erased = func(tenant string, sc store.Scope) {
+		s.index.Forget(tenant, sc)
+		engine.Forget(tenant, sc)
+	}
 	if s.store, err = badgerdb.New(dir); err != nil {
 		return err
 	}
 	if s.shared, err = newShared(cfg, s.store, s.log, reg); err != nil {
 		return err
 	}
-	var engine *inject.Engine
 	if s.vectors, err = newVectors(cfg, s.shared.vectorStore(s.store), func(ctx context.Context) error { return engine.Warm(ctx) }, s.log, reg); err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func (s *Store) wipeScopes(h *handle, all []*eraser) error {
 		return err
 	}
 	s.feed.reset()
+	s.tellErased(all)
 	return s.reload(h)
 }
 

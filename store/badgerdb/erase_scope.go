@@ -59,6 +59,7 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 		s.feed.cut(scopeName{e.tenant, e.scope})
 		s.vectors.feed.cut(scopeName{e.tenant, e.scope})
 	}
+	s.tellErased(all)
 	if err := s.destroyDoomed(h); err != nil {
 		return err
 	}
@@ -79,6 +80,16 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 	}
 	s.progress(h, rec)
 	return nil
+}
+
+// tellErased has what is in memory of erased scopes forgotten.
+func (s *Store) tellErased(all []*eraser) {
+	if s.cfg.Erased == nil {
+		return
+	}
+	for _, e := range all {
+		s.cfg.Erased(e.tenant, e.scope)
+	}
 }
 
 // keepCopyOf brings the note of when a copy was used under the place's new key: it

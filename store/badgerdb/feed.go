@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"sync"
 
 	"hindsight/store"
@@ -11,11 +12,24 @@ import (
 // feed numbers the changes of each scope, so that an index can follow. Numbers
 // grow over all scopes together and over openings; they aren't kept on disk.
 type feed struct {
-	mu     sync.Mutex
-	last   uint64 // the last number given out
-	base   uint64 // the version of a scope without changes since the opening
+	mu    sync.Mutex
+	last  uint64 // the last number given out
+	seed  maphash.Seed
+	parts [feedParts]feedPart
+}
+
+// feedPart holds some of the scopes, by their hash.
+type feedPart struct {
+	base   uint64 // the version of a scope whose changes aren't listed
 	scopes map[scopeName]*changes
 }
+
+// What is listed is bounded: a part with too many scopes is emptied, and an index
+// reads those anew, if it has any of them. Users come and go, and a process stays.
+const (
+	feedParts     = 256
+	feedScopesMax = 64 // in a part
+)
 
 type scopeName struct {
 	tenant string
@@ -37,15 +51,29 @@ type changed struct {
 // keptChanges is how many a scope keeps at least; at most it is twice as many.
 const keptChanges = 4096
 
-func newFeed() *feed { return &feed{last: 1, base: 1, scopes: map[scopeName]*changes{}} }
+func newFeed() *feed {
+	f := &feed{seed: maphash.MakeSeed()}
+	f.reset()
+	return f
+}
+
+func (f *feed) part(n scopeName) *feedPart {
+	return &f.parts[maphash.Comparable(f.seed, n)%feedParts]
+}
+
+// empty unlists the changes of a part's scopes.
+func (f *feed) empty(p *feedPart) {
+	p.base, p.scopes = f.last, map[scopeName]*changes{}
+}
 
 // reset makes every index read its scopes anew.
 func (f *feed) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
-	f.base = f.last
-	clear(f.scopes)
+	for i := range f.parts {
+		f.empty(&f.parts[i])
+	}
 }
 
 // later notes a change once t is committed.
@@ -56,17 +84,28 @@ func (f *feed) later(t *tx, tenant string, sc store.Scope, id string) {
 func (f *feed) add(n scopeName, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.scopes[n]
-	if c == nil {
-		c = &changes{since: f.base}
-		f.scopes[n] = c
-	}
 	f.last++
+	c := f.list(n)
 	c.list = append(c.list, changed{f.last, id})
 	if over := len(c.list) - keptChanges; over > keptChanges {
 		c.since = c.list[over-1].version
 		c.list = append([]changed(nil), c.list[over:]...)
 	}
+}
+
+// list is where a scope's changes are listed.
+func (f *feed) list(n scopeName) *changes {
+	p := f.part(n)
+	c := p.scopes[n]
+	if c != nil {
+		return c
+	}
+	if len(p.scopes) >= feedScopesMax {
+		f.empty(p)
+	}
+	c = &changes{since: p.base}
+	p.scopes[n] = c
+	return c
 }
 
 // skip gives out a number that stands for no change.
@@ -80,10 +119,11 @@ func (f *feed) skip() uint64 {
 func (f *feed) version(n scopeName) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if c := f.scopes[n]; c != nil {
+	p := f.part(n)
+	if c := p.scopes[n]; c != nil {
 		return c.version()
 	}
-	return f.base
+	return p.base
 }
 
 // version is that of the last change.
@@ -99,7 +139,7 @@ func (f *feed) cut(n scopeName) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
-	f.scopes[n] = &changes{since: f.last}
+	*f.list(n) = changes{since: f.last}
 }
 
 // after lists the ids that changed after a version, each once, and the version
@@ -107,9 +147,10 @@ func (f *feed) cut(n scopeName) {
 func (f *feed) after(n scopeName, since uint64) ([]string, uint64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.scopes[n]
+	p := f.part(n)
+	c := p.scopes[n]
 	if c == nil {
-		return nil, f.base, since == f.base
+		return nil, p.base, since == p.base
 	}
 	now := c.version()
 	if since < c.since || since > now {

@@ -67,6 +67,10 @@ type Config struct {
 	// whether it has; nil: nobody is asked.
 	Ask func(ctx context.Context) bool
 
+	// Erased is told of each scope that was erased, so that what is in memory goes
+	// too; nil: nobody is told. It must not call the store.
+	Erased func(tenant string, sc store.Scope)
+
 	Log *slog.Logger          // nil: discard
 	Reg prometheus.Registerer // nil: no metrics
 	Now func() time.Time      // nil: time.Now

@@ -216,6 +216,15 @@ func (x *Index) drop(s *slot) {
 	x.remove(s)
 }
 
+// Forget takes an erased scope out of memory. Searches that hold it finish on it.
+func (x *Index) Forget(tenant string, sc store.Scope) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s := x.slots[slotKey{tenant, sc}]; s != nil {
+		x.remove(s)
+	}
+}
+
 func (x *Index) remove(s *slot) {
 	if x.slots[s.key] != s {
 		return

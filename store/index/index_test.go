@@ -239,6 +239,27 @@ func TestLoadOutlivesItsRequest(t *testing.T) {
 	}
 }
 
+func TestForgetTakesAScopeOutOfMemory(t *testing.T) {
+	s := newSource()
+	x := open(t, Config{}, s)
+	for _, sc := range []store.Scope{"user:1", "user:2"} {
+		m := memory(string(sc), "note number n7")
+		m.Scope = sc
+		s.put(m)
+		ids(t, x, ask("note", sc))
+	}
+	left := x.used
+	x.Forget("t", "user:1")
+	x.Forget("t", "user:3")
+	x.Forget("other", "user:2")
+	if len(x.slots) != 1 || x.recent.Len() != 1 || x.used != left/2 {
+		t.Errorf("%d slots are held and %d bytes of %d", len(x.slots), x.used, left)
+	}
+	if got := ids(t, x, ask("note", "user:1")); len(got) != 1 || s.loads != 3 {
+		t.Errorf("afterwards it isn't read anew: %v, %d loads", got, s.loads)
+	}
+}
+
 func TestBudgetEvictsTheLeastRecentlyUsed(t *testing.T) {
 	s := newSource()
 	scopes := []store.Scope{"user:1", "user:2", "user:3", "user:4"}
