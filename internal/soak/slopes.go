@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"hindsight/internal/bench"
@@ -46,9 +45,7 @@ func used(dir string) (float64, error) {
 			return nil //nolint:nilerr // it has gone meanwhile
 		}
 		if info, err := d.Info(); err == nil {
-			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				n += float64(s.Blocks) * 512
-			}
+			n += float64(onDisk(info))
 		}
 		return nil
 	})
