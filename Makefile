@@ -10,7 +10,7 @@ LINT_VERSION := v2.15.0
 WEAVIATE_VERSION := v1.35.2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test race fleet kills power soak lint fuzz bench bench-proxy build clean
+.PHONY: help demo test race fleet kills power soak lint fuzz bench bench-proxy build release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,10 +48,11 @@ soak: build ## run for 20 minutes with clients that leave and upstreams that fai
 
 # LINT is the linter's binary; the default is built once by the version above.
 LINT ?= bin/golangci-lint
-lint: $(LINT) ## vet, gofmt and golangci-lint
+lint: $(LINT) ## vet, for Windows too, gofmt and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags browser,weaviate,disk,fixtures ./...
+	GOOS=windows CGO_ENABLED=0 $(GO) vet ./...
 	$(LINT) run ./...
 
 bin/golangci-lint:
@@ -72,6 +73,9 @@ bench-proxy: build ## the whole comparison (10 minutes), written into docs/perfo
 	mkdir -p bench-profiles
 	bin/hindsight bench proxy --full --for 1500ms --profile bench-profiles --into docs/performance.md --json > bench-profiles/proxy.json
 	bin/hindsight bench reflect --into docs/performance.md --json > bench-profiles/reflect.json
+
+release: ## build the archives of VERSION (v1.2.3) for every system into dist/VERSION
+	deploy/release.sh $(VERSION)
 
 clean: ## remove what was built
 	rm -rf bin
