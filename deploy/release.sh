@@ -4,8 +4,8 @@
 #
 #   deploy/release.sh VERSION [SYSTEM/PROCESSOR…]    all targets where none is named
 #
-# The same commit and the same Go give the same bytes. It needs Go, git, gzip and
-# sha256sum.
+# The same commit and the same Go give the same bytes. It needs Go, git, gzip, GNU
+# sed and sha256sum.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?name the version, such as v1.2.3}
@@ -16,6 +16,7 @@ targets=("$@")
 out=${OUT:-dist/$version}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
+made=$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 GOBIN=$work go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
@@ -34,6 +35,7 @@ for target in "${targets[@]}"; do
   CGO_ENABLED=0 GOOS=$system GOARCH=$processor go build -trimpath -ldflags "-s -w -X main.version=$version" \
     -o "$work/$name/hindsight$suffix" ./cmd/hindsight
   "$work/cyclonedx-gomod" bin -json -noserial -version "$version" -output "$out/$name.cdx.json" "$work/$name/hindsight$suffix" 2>/dev/null
+  sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$made\"/" "$out/$name.cdx.json"
   files=("$work/$name/hindsight$suffix")
   [ "$system" != linux ] || files+=(deploy/systemd/hindsight.*)
   if [ "$system" = windows ]; then

@@ -1,8 +1,11 @@
 package check
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,14 +17,15 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-// TestRelease makes a release for this system, checks it as who loads it would,
-// and makes it once more.
+// TestRelease makes a release for this system and for Windows, checks it as who
+// loads it would, and makes it once more.
 func TestRelease(t *testing.T) {
 	name := fmt.Sprintf("hindsight-v9.8.7-%s-%s", runtime.GOOS, runtime.GOARCH)
+	const windows = "hindsight-v9.8.7-windows-amd64"
 	release := func() string {
 		t.Helper()
 		out := t.TempDir()
-		cmd := exec.Command(filepath.Join(root, "deploy/release.sh"), "v9.8.7", runtime.GOOS+"/"+runtime.GOARCH)
+		cmd := exec.Command(filepath.Join(root, "deploy/release.sh"), "v9.8.7", runtime.GOOS+"/"+runtime.GOARCH, "windows/amd64")
 		cmd.Env = append(os.Environ(), "OUT="+out)
 		if said, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, said)
@@ -31,7 +35,7 @@ func TestRelease(t *testing.T) {
 	out := release()
 	check := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
 	check.Dir = out
-	if said, err := check.CombinedOutput(); err != nil || strings.Count(string(said), ": OK") != 2 {
+	if said, err := check.CombinedOutput(); err != nil || strings.Count(string(said), ": OK") != 4 {
 		t.Errorf("%v\n%s", err, said)
 	}
 	if said, err := exec.Command("tar", "-C", out, "-xzf", filepath.Join(out, name+".tar.gz")).CombinedOutput(); err != nil {
@@ -40,9 +44,19 @@ func TestRelease(t *testing.T) {
 	if said, err := exec.Command(filepath.Join(out, name, "hindsight"), "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(said), "hindsight v9.8.7 ") {
 		t.Errorf("%v %s", err, said)
 	}
-	for _, f := range []string{"LICENSE", "README.md", "README.zh-CN.md", "hindsight.service", "hindsight.env"} {
+	for _, f := range []string{"LICENSE", "README.md", "README.zh-CN.md", "docs/start.md", "hindsight.service", "hindsight.env"} {
 		if _, err := os.Stat(filepath.Join(out, name, f)); err != nil {
 			t.Error(err)
+		}
+	}
+	z, err := zip.OpenReader(filepath.Join(out, windows+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range []string{"hindsight.exe", "README.md"} {
+		if fi, err := fs.Stat(z, windows+"/"+f); err != nil || fi.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
 		}
 	}
 	var bom struct {
@@ -68,15 +82,7 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	archive := func(sums []byte) string {
-		for line := range strings.Lines(string(sums)) {
-			if strings.Contains(line, ".tar.gz") {
-				return line
-			}
-		}
-		return ""
-	}
-	if again, err := os.ReadFile(filepath.Join(release(), "SHA256SUMS")); err != nil || archive(again) != archive(first) {
+	if again, err := os.ReadFile(filepath.Join(release(), "SHA256SUMS")); err != nil || !bytes.Equal(again, first) {
 		t.Errorf("the same commit gives other bytes: %v\n%s%s", err, first, again)
 	}
 }
