@@ -65,7 +65,7 @@ func lessons() []lesson {
 		l(`喜欢([^，。！？]+)`, "preference", "用户喜欢$1。", "喜好", 0.8, false),
 		l(`^以后([^。！？]+)`, "preference", "以后$1。", "长期要求", 0.9, true),
 		l(`解决办法是`, "solution", "", "解决办法", 0.8, false),
-		l(`(?i)\b(api key|password|token) is (\S+)`, "user_fact", "The user's $1 is $2.", "$1", 0.9, false),
+		l(`(?i)\b(api key|password|token) is (\S*[^\s.!?])`, "user_fact", "The user's $1 is $2.", "$1", 0.9, false),
 		l(`(?i)\b(weather|lovely|thanks)\b|天气|谢谢`, "event", "", "small talk", 0.3, false),
 	}
 }
