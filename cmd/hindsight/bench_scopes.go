@@ -99,13 +99,15 @@ func keepReady(ctx context.Context, st *badgerdb.Store, shown *bar, scopes, each
 	}
 	x := index.New(cfg, st)
 	defer x.Close()
+	// A scope of 100,000 with vectors takes some 7 s, on busy cores much longer.
+	most := 20*time.Second + time.Duration(each)*2*time.Millisecond
 	for n := range scopes {
 		shown.doing("keeping scope %d of %d ready", n+1, scopes)
 		sc := store.UserScope(scopeUser(n))
 		if _, err := x.Search(ctx, index.Query{Tenant: "bench", Scopes: []store.Scope{sc}}); err != nil {
 			return err
 		}
-		if err := until(ctx, "no snapshot was kept", func() bool { return st.HasSnapshot("bench", sc) }); err != nil {
+		if err := untilWithin(ctx, most, "no snapshot was kept", func() bool { return st.HasSnapshot("bench", sc) }); err != nil {
 			return err
 		}
 	}

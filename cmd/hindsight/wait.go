@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 )
 
@@ -16,13 +16,17 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// until waits for a condition.
+// until waits 20 s for a condition.
 func until(ctx context.Context, not string, done func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	return untilWithin(ctx, 20*time.Second, not, done)
+}
+
+func untilWithin(ctx context.Context, most time.Duration, not string, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for !done() {
 		if wait(ctx, 20*time.Millisecond) != nil {
-			return errors.New("after 20 s, " + not)
+			return fmt.Errorf("after %v, %s", most, not)
 		}
 	}
 	return nil
