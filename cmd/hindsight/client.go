@@ -119,6 +119,12 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &ue) {
 		err = ue.Err
 	}
+	if untrusted(err) {
+		return &failure{
+			wrong: fmt.Sprintf("the certificate of %s isn't trusted: %v", c.where, err),
+			next:  "Set HINDSIGHT_ADMIN_TLS_CERT_FILE to the server's certificate, or call it by the name in it.",
+		}
+	}
 	return &failure{
 		wrong: fmt.Sprintf("the management API at %s can't be reached: %v", c.where, err),
 		next:  "Start `hindsight serve`, or name the right address with --admin or HINDSIGHT_ADMIN_LISTEN.",
@@ -128,6 +134,9 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 // refused turns a problem document into an error.
 func (c *client) refused(resp *http.Response, raw []byte) error {
 	var p admin.Problem
+	if bytes.Contains(raw, []byte("HTTP request to an HTTPS server")) {
+		return &failure{wrong: c.where + " listens with TLS", next: "Set HINDSIGHT_ADMIN_TLS_CERT_FILE as the server has it, or begin the address with https://."}
+	}
 	if err := json.Unmarshal(raw, &p); err != nil || p.Detail == "" || p.Next == "" {
 		return c.stranger(resp.StatusCode)
 	}

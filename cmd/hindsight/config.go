@@ -65,6 +65,8 @@ type AdminConfig struct {
 	Chosen bool   // whether Listen was configured
 	Token  string // empty: the file in the data directory
 	Hosts  []string
+
+	CertFile, KeyFile string // empty: plain HTTP
 }
 
 // IdentityConfig says who a request belongs to that doesn't say so itself.
@@ -243,6 +245,8 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			Chosen: s.AdminListen.given(),
 			Token:  d.token(s.AdminToken, 16),
 			Hosts:  d.hosts(s.AdminHosts),
+
+			CertFile: d.file(s.AdminTLSCert), KeyFile: d.file(s.AdminTLSKey),
 		},
 		MetricsListen: d.address(s.MetricsListen),
 		Identity: IdentityConfig{

@@ -22,7 +22,9 @@ func (s *stack) adminHandler() http.Handler {
 }
 
 // consoleURL is the admin port's address for a browser on this machine.
-func (s *stack) consoleURL() string { return dialable(s.listeners.admin.Addr().String()) }
+func (s *stack) consoleURL() string {
+	return scheme(s.cfg.Admin.CertFile) + dialable(s.listeners.admin.Addr().String())
+}
 
 // consoleCmd is `hindsight console`.
 type consoleCmd struct {
@@ -36,10 +38,11 @@ func (c *consoleCmd) Run(ctx context.Context, a *app) error {
 	return a.call(ctx, c.reach, http.MethodPost, "/api/v1/console/links", nil, nil, &link, func() error {
 		address := link.URL
 		if c.Admin != "" { // the way that was named is the one that works from here
-			address = strings.TrimSuffix(c.Admin, "/") + link.Path
-			if !strings.Contains(c.Admin, "://") {
-				address = "http://" + address
+			cfg, err := c.config(a)
+			if err != nil {
+				return err
 			}
+			address = withScheme(cfg, strings.TrimSuffix(c.Admin, "/")) + link.Path
 		}
 		if err := a.say("%s", address); err != nil {
 			return err

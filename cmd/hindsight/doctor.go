@@ -77,7 +77,7 @@ func examine(ctx context.Context, s settings, a *app) []check {
 	if cfg.Store.Shared != nil {
 		out = append(out, checkWeaviate(ctx, cfg.Store.Shared)...)
 	}
-	return append(out, checkSessions(ctx, cfg), checkClient(ctx, cfg))
+	return append(out, checkSessions(ctx, cfg), checkManagement(cfg), checkClient(ctx, cfg))
 }
 
 func (a *app) printChecks(checks []check) error {

@@ -108,6 +108,19 @@ func checkIdentity(cfg Config) check {
 	return check{name, checkOK, "each credential is its own tenant; tokens that expire get no memory", ""}
 }
 
+// checkManagement says who reaches the management API, and how.
+func checkManagement(cfg Config) check {
+	name := "management"
+	switch at := adminBase(cfg); {
+	case cfg.Admin.CertFile != "":
+		return check{name, checkOK, at + ", with TLS", ""}
+	case loopback(cfg.Admin.Listen):
+		return check{name, checkOK, at + ", for this machine alone", ""}
+	default:
+		return check{name, checkWarn, cfg.Admin.Listen + " is open and speaks plain HTTP: its token, and every memory, can be read on the way", "Set HINDSIGHT_ADMIN_TLS_CERT_FILE and HINDSIGHT_ADMIN_TLS_KEY_FILE, or listen on loopback."}
+	}
+}
+
 func checkUser(cfg Config) check {
 	name := "user"
 	switch id := cfg.Identity; {

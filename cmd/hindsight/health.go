@@ -64,11 +64,7 @@ func (e notOurs) Error() string {
 
 // clientBase is the proxy's address as seen from this machine.
 func clientBase(cfg Config) string {
-	base := dialable(cfg.Listen)
-	if cfg.Listener.CertFile != "" {
-		base = "https://" + strings.TrimPrefix(base, "http://")
-	}
-	return base
+	return scheme(cfg.Listener.CertFile) + dialable(cfg.Listen)
 }
 
 // askHealth reads readyz.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,15 @@ func (s *stack) listen(ctx context.Context) (err error) {
 			return &failure{wrong: fmt.Sprintf("%s %s can't be listened on: %s", l.name, l.address, cause(err)), next: "Stop what listens there, or choose another port."}
 		}
 	}
+	if s.cfg.Admin.CertFile == "" {
+		return nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.cfg.Admin.CertFile, s.cfg.Admin.KeyFile)
+	if err != nil {
+		s.closeListeners()
+		return fmt.Errorf("load the management listener's certificate: %w", err)
+	}
+	s.listeners.admin = tls.NewListener(s.listeners.admin, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	return nil
 }
 
@@ -47,7 +57,7 @@ func (s *stack) closeListeners() {
 
 // serveHTTP serves until ctx ends; calls that are under way get a moment.
 func serveHTTP(ctx context.Context, wg *sync.WaitGroup, ln net.Listener, h http.Handler, log *slog.Logger) {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	wg.Go(func() {
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("management listener stopped", "address", ln.Addr().String(), "error", err)
@@ -83,14 +93,20 @@ func (s *stack) owner(ctx context.Context) {
 }
 
 func (s *stack) proxyURL() string {
-	scheme := "http://"
-	if s.cfg.Listener.CertFile != "" {
-		scheme = "https://"
-	}
-	return scheme + s.listeners.proxy.Addr().String()
+	return scheme(s.cfg.Listener.CertFile) + s.listeners.proxy.Addr().String()
 }
 
-func (s *stack) adminURL() string { return "http://" + s.listeners.admin.Addr().String() }
+func (s *stack) adminURL() string {
+	return scheme(s.cfg.Admin.CertFile) + s.listeners.admin.Addr().String()
+}
+
+// scheme is what the URL of a listener begins with.
+func scheme(certFile string) string {
+	if certFile != "" {
+		return "https://"
+	}
+	return "http://"
+}
 
 // token is the management API's bearer token.
 func (s *stack) token() string {

@@ -60,7 +60,7 @@ func mcpWay(ctx context.Context, cfg Config, address string) (http.RoundTripper,
 			w := &way{cfg: cfg}
 			return w, w.close, nil
 		}
-		address = dialable(cfg.Admin.Listen)
+		address = adminBase(cfg)
 	}
 	c, err := remote(cfg, address)
 	if err != nil {
@@ -70,13 +70,14 @@ func mcpWay(ctx context.Context, cfg Config, address string) (http.RoundTripper,
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the address: %w", err)
 	}
-	return away{base, c.token}, c.close, nil
+	return away{base, c.token, c.http.Transport}, c.close, nil
 }
 
 // away sends calls to a management API at an address.
 type away struct {
 	base  *url.URL
 	token string
+	by    http.RoundTripper
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -88,7 +89,7 @@ func (w away) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.URL.RawPath = ""
 	}
 	out.Header.Set("Authorization", "Bearer "+w.token)
-	return http.DefaultTransport.RoundTrip(out)
+	return w.by.RoundTrip(out)
 }
 
 // mcpTest is `hindsight mcp test`.
@@ -99,7 +100,7 @@ type mcpTest struct {
 
 // Run plays a client and says how long each step took.
 func (c *mcpTest) Run(ctx context.Context, a *app) error {
-	cfg, err := load(settings{DataDir: c.DataDir, AdminToken: c.Token, AdminTokFile: c.TokenFile}, a.config, a.env, false)
+	cfg, err := c.config(a)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (c *mcpTest) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		ask.URL, ask.Token = c.URL, at.token
+		ask.URL, ask.Token, ask.By = c.URL, at.token, at.http.Transport
 	} else if ask.Command, err = c.command(a); err != nil {
 		return err
 	}

@@ -39,13 +39,17 @@ func put(q url.Values, name, value string) {
 	}
 }
 
+// config is what the command's own process is configured with.
+func (r reach) config(a *app) (Config, error) {
+	return load(settings{DataDir: r.DataDir, AdminToken: r.Token, AdminTokFile: r.TokenFile}, a.config, a.env, false)
+}
+
 // client finds the way to the memory: the address that was named; else the
 // socket of whoever holds the data directory; else the configured address of
 // the management API, if something listens there and no flag names a directory
 // that is another's; else the directory itself. Close the client when done.
 func (a *app) client(ctx context.Context, r reach) (*client, error) {
-	s := settings{DataDir: r.DataDir, AdminToken: r.Token, AdminTokFile: r.TokenFile}
-	cfg, err := load(s, a.config, a.env, false)
+	cfg, err := r.config(a)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (a *app) client(ctx context.Context, r reach) (*client, error) {
 	}
 	_, missing := os.Stat(cfg.Store.Dir)
 	if cfg.Admin.Chosen && (missing != nil || !r.DataDir.given() && listening(ctx, cfg.Admin.Listen)) {
-		return remote(cfg, dialable(cfg.Admin.Listen))
+		return remote(cfg, adminBase(cfg))
 	}
 	return a.openDirectory(ctx, cfg)
 }
@@ -67,7 +71,7 @@ func (a *app) client(ctx context.Context, r reach) (*client, error) {
 // environment is often that of the command too, while the server is stopped.
 func listening(ctx context.Context, listen string) bool {
 	d := net.Dialer{Timeout: time.Second}
-	c, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(dialable(listen), "http://"))
+	c, err := d.DialContext(ctx, "tcp", dialable(listen))
 	if err != nil {
 		return false
 	}
@@ -75,24 +79,33 @@ func listening(ctx context.Context, listen string) bool {
 	return true
 }
 
-// dialable is the URL of a listen address as seen from this machine.
+// adminBase is the management API's address as seen from this machine.
+func adminBase(cfg Config) string { return scheme(cfg.Admin.CertFile) + dialable(cfg.Admin.Listen) }
+
+// dialable is a listen address as seen from this machine.
 func dialable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "http://" + listen
+		return listen
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return net.JoinHostPort(host, port)
+}
+
+// withScheme is the management API's address as a URL.
+func withScheme(cfg Config, address string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return scheme(cfg.Admin.CertFile) + address
 }
 
 // remote is a client over TCP. The token is the configured one, else the one in
 // the data directory.
 func remote(cfg Config, address string) (*client, error) {
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
+	address = withScheme(cfg, address)
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &failure{wrong: fmt.Sprintf("--admin %q isn't an address", address), next: "Write it like http://127.0.0.1:8081.", code: exitUsage}
@@ -106,8 +119,12 @@ func remote(cfg Config, address string) (*client, error) {
 		}
 		token = strings.TrimSpace(string(b))
 	}
+	transport, err := trusting(cfg)
+	if err != nil {
+		return nil, err
+	}
 	return &client{
-		http: &http.Client{}, base: u.Scheme + "://" + u.Host + strings.TrimSuffix(u.Path, "/"),
+		http: &http.Client{Transport: transport}, base: u.Scheme + "://" + u.Host + strings.TrimSuffix(u.Path, "/"),
 		token: token, where: u.Scheme + "://" + u.Host, close: func() error { return nil },
 	}, nil
 }

@@ -26,6 +26,8 @@ type settings struct {
 	AdminToken    setting `name:"admin-token" key:"admin.token" secret:"true" group:"listeners" placeholder:"TOKEN" help:"Bearer token of the management API; made in the data directory where left out."`
 	AdminTokFile  setting `name:"admin-token-file" key:"admin.token_file" group:"listeners" placeholder:"PATH" help:"A file with it."`
 	AdminHosts    setting `name:"admin-hosts" key:"admin.hosts" group:"listeners" placeholder:"NAMES" help:"Further Host values that the management API answers to."`
+	AdminTLSCert  setting `name:"admin-tls-cert-file" key:"admin.tls_cert_file" group:"listeners" placeholder:"PATH" help:"The management API listens with TLS, with this certificate (PEM, its chain included); commands trust it."`
+	AdminTLSKey   setting `name:"admin-tls-key-file" key:"admin.tls_key_file" group:"listeners" placeholder:"PATH" help:"The certificate's key (PEM)."`
 	MetricsListen setting `name:"metrics-listen" key:"metrics.listen" group:"listeners" placeholder:"ADDRESS" help:"A listener for /metrics alone, without a token."`
 	DrainGrace    setting `name:"drain-grace" key:"drain.grace" def:"10m" group:"listeners" placeholder:"TIME" help:"How long streams may go on after SIGTERM."`
 	TLSCertFile   setting `name:"tls-cert-file" key:"tls.cert_file" group:"listeners" placeholder:"PATH" help:"The proxy listens with TLS, with this certificate (PEM, its chain included)."`

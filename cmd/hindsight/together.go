@@ -20,7 +20,10 @@ func (d decoder) together(s *settings, c Config, serve bool) {
 			d.ps.add(pair[1], "is the same address as "+pair[0].label(), "Choose another port.")
 		}
 	}
-	d.certificate(s, c.Listener)
+	d.certificate(s.TLSCertFile, s.TLSKeyFile, c.Listener.CertFile, c.Listener.KeyFile)
+	if serve { // a command needs no key to trust the certificate
+		d.certificate(s.AdminTLSCert, s.AdminTLSKey, c.Admin.CertFile, c.Admin.KeyFile)
+	}
 	if s.OldEncryptionKeyFile.raw != "" && s.EncryptionKeyFile.raw == "" {
 		d.ps.add(s.OldEncryptionKeyFile, "is given without "+s.EncryptionKeyFile.label(), "Name the new key too; encryption can't be taken away from a directory.")
 	}
@@ -42,16 +45,15 @@ func (d decoder) together(s *settings, c Config, serve bool) {
 	}
 }
 
-// certificate checks that the listener's certificate and key are a pair.
-func (d decoder) certificate(s *settings, c ListenConfig) {
-	cert, key := s.TLSCertFile, s.TLSKeyFile
+// certificate checks that a listener's certificate and key are a pair.
+func (d decoder) certificate(cert, key setting, certFile, keyFile string) {
 	switch {
 	case cert.raw == "" && key.raw != "":
 		d.ps.add(key, "is given without "+cert.label(), "Name the certificate too, or leave both out.")
 	case cert.raw != "" && key.raw == "":
 		d.ps.add(cert, "is given without "+key.label(), "Name the key too, or leave both out.")
-	case c.CertFile != "" && c.KeyFile != "":
-		if _, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile); err != nil {
+	case certFile != "" && keyFile != "":
+		if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
 			d.ps.add(cert, "makes no pair with "+key.label()+": "+err.Error(), "Give a certificate and its own key, both PEM and without a passphrase.")
 		}
 	}

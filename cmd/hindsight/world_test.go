@@ -284,7 +284,16 @@ func (w *world) tryAdmin(method, path, body string) (int, []byte) {
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := http.DefaultClient
+	if w.st.cfg.Admin.CertFile != "" {
+		by, err := trusting(w.st.cfg)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		client = &http.Client{Transport: by}
+		defer client.CloseIdleConnections()
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (g *guard) place(r *http.Request) *Problem {
 	if !g.hostAllowed(r.Host) {
 		return problem(http.StatusForbidden, "Call it by a loopback name, or add the name to HINDSIGHT_ADMIN_HOSTS.", "this port doesn't answer to the Host %q", r.Host)
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
+	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r) {
 		return problem(http.StatusForbidden, "Call it from its own pages or without a browser.", "the Origin %q isn't this server", origin)
 	}
 	return nil
@@ -125,9 +125,10 @@ func (g *guard) hostAllowed(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-func sameOrigin(origin, host string) bool {
+// sameOrigin takes https without TLS here as well: a proxy before us may end it.
+func sameOrigin(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, host)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http" && r.TLS == nil) && strings.EqualFold(u.Host, r.Host)
 }
 
 // secure sets the headers that keep answers out of caches and frames.

@@ -17,10 +17,11 @@ import (
 // Smoke plays a client that checks a server: it starts it, or connects, lists
 // what there is, writes a note, finds it and has it erased.
 type Smoke struct {
-	Command []string // starts a server on standard input and output
-	URL     string   // or: of streamable HTTP
-	Token   string   // its bearer token
-	Names   string   // as in [Config]
+	Command []string          // starts a server on standard input and output
+	URL     string            // or: of streamable HTTP
+	Token   string            // its bearer token
+	By      http.RoundTripper // what carries it there
+	Names   string            // as in [Config]
 	Version string
 	// Erase takes the note away for good; that isn't for tools.
 	Erase func(ctx context.Context, id string) error
@@ -93,7 +94,7 @@ func (s Smoke) Run(ctx context.Context) (steps []Step, err error) {
 
 func (s Smoke) transport(ctx context.Context) mcp.Transport {
 	if s.URL != "" {
-		return &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: bearer{s.Token}}}
+		return &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: bearer{s.Token, s.By}}}
 	}
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
 	cmd.Stderr = os.Stderr
@@ -101,7 +102,10 @@ func (s Smoke) transport(ctx context.Context) mcp.Transport {
 }
 
 // bearer shows a token with every request.
-type bearer struct{ token string }
+type bearer struct {
+	token string
+	by    http.RoundTripper
+}
 
 // RoundTrip implements [http.RoundTripper].
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -109,7 +113,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.token != "" {
 		r.Header.Set("Authorization", "Bearer "+b.token)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return b.by.RoundTrip(r)
 }
 
 // ask calls a tool and decodes its answer.
