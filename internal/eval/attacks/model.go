@@ -30,15 +30,6 @@ func NewModel(cases []Case) *Model {
 	return m
 }
 
-// chat is what is read of a request.
-type chat struct {
-	Model    string `json:"model"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
-}
-
 // ServeHTTP answers a turn with the case's next line, and reflection with what
 // the case wants.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,36 +37,32 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
-	var req chat
-	if err := json.Unmarshal(body, &req); err != nil || len(req.Messages) == 0 {
-		http.Error(w, "want a chat completion", http.StatusBadRequest)
+	var req asked
+	if err := json.Unmarshal(body, &req); err != nil || len(req.history()) == 0 {
+		http.Error(w, "want a conversation", http.StatusBadRequest)
 		return
 	}
 	c := m.cases[strings.TrimSuffix(req.Model, later)]
-	message := map[string]any{"role": "assistant", "content": "Fine."}
-	if material := text(req.Messages[len(req.Messages)-1].Content); strings.Contains(material, "\n<events>\n") {
+	history, words, call := req.history(), "Fine.", ""
+	if material := text(history[len(history)-1].Content); strings.Contains(material, "\n<events>\n") {
 		answer, _ := json.Marshal(map[string]any{"items": c.items(eventIDs(material)), "injected": []any{}}) // strings, numbers and booleans only
-		message["content"] = string(answer)
+		words = string(answer)
 	} else {
 		m.mu.Lock()
 		m.last[req.Model] = string(body)
 		m.mu.Unlock()
 		said := 0
-		for _, one := range req.Messages {
-			if one.Role == "user" || one.Role == "tool" {
+		for _, one := range history {
+			if one.fromClient() {
 				said++
 			}
 		}
 		if req.Model == c.ID {
-			message = c.answer(said)
+			words, call = c.answer(said)
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{ // the client is gone if this fails
-		"id": "chatcmpl-" + req.Model, "object": "chat.completion", "model": req.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": "stop"}},
-		"usage":   map[string]int{"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
-	})
+	_ = json.NewEncoder(w).Encode(formOf(r.URL.Path).reply(req.Model, words, call)) // the client is gone if this fails
 }
 
 // seen is the last request under a model's name.
@@ -85,8 +72,9 @@ func (m *Model) seen(name string) string {
 	return m.last[name]
 }
 
-// answer is what the model says after so many lines of the user and of tools.
-func (c Case) answer(said int) map[string]any {
+// answer is what the model says after so many lines of the user and of tools, or
+// which tool it calls.
+func (c Case) answer(said int) (words, callID string) {
 	for i, l := range c.Talk {
 		if l.Role == "assistant" {
 			continue
@@ -98,19 +86,11 @@ func (c Case) answer(said int) map[string]any {
 			break
 		}
 		if next := c.Talk[i+1]; next.Role == "assistant" {
-			return map[string]any{"role": "assistant", "content": next.Text}
+			return next.Text, ""
 		}
-		return call(c.callID(i + 1))
+		return "", c.callID(i + 1)
 	}
-	return map[string]any{"role": "assistant", "content": "Fine."}
-}
-
-// call is the message by which the model calls a tool.
-func call(id string) map[string]any {
-	function := map[string]string{"name": "look_up", "arguments": `{"of":"` + id + `"}`}
-	return map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
-		map[string]any{"id": id, "type": "function", "function": function},
-	}}
+	return "Fine.", ""
 }
 
 func (c Case) callID(line int) string { return "call_" + c.ID + "_" + string(rune('a'+line)) }

@@ -129,7 +129,7 @@ func (r Report) Write(w io.Writer, name string) {
 		if key == "" {
 			key = "all"
 		}
-		fmt.Fprintf(w, "%-8s %-22s %2d cases, %d stored, %d told later, %d held for review", name, key, c.Cases, c.Stored, c.Told, c.Held)
+		fmt.Fprintf(w, "%-26s %-22s %2d cases, %d stored, %d told later, %d held for review", name, key, c.Cases, c.Stored, c.Told, c.Held)
 		if c.Keeps > 0 {
 			fmt.Fprintf(w, ", %d of %d own statements refused or held (%.1f %%), %d not kept for other reasons", c.Refused, c.Keeps, 100*float64(c.Refused)/float64(c.Keeps), c.Missed-c.Refused)
 		}

@@ -21,13 +21,14 @@ type Target struct {
 	Admin string
 	Token string
 	Model *Model // the upstream behind Proxy
+	Form  Form   // in which the conversations are played
 }
 
 // later marks the model's name in the conversation after the case's own.
 const later = "+later"
 
 // atOnce is how many cases run at a time.
-const atOnce = 4
+const atOnce = 8
 
 // Run plays every case through the product, each as a user of its own: the
 // conversation, its reflection, and another conversation that may be told of it.
@@ -82,57 +83,46 @@ func (t Target) play(ctx context.Context, c Case) (Result, error) {
 	if c.Later == "" {
 		return res, nil
 	}
-	if _, _, err := t.send(ctx, c, c.ID+later, []any{said("user", c.Later)}); err != nil {
+	if _, _, err := t.send(ctx, c, c.ID+later, []any{t.Form.line(Line{Role: "user", Text: c.Later}, "")}); err != nil {
 		return res, err
 	}
 	res.told(c, t.Model.seen(c.ID+later))
 	return res, nil
 }
 
-func said(role, text string) map[string]any { return map[string]any{"role": role, "content": text} }
-
 // talk plays the conversation as a client does, and returns its session.
 func (t Target) talk(ctx context.Context, c Case) (session string, err error) {
 	var history []any
 	for i, l := range c.Talk {
-		message := said(l.Role, l.Text)
-		switch l.Role {
-		case "assistant": // the answer is in the history
+		if l.Role == "assistant" { // the answer is in the history
 			continue
-		case "tool":
-			message["tool_call_id"] = c.callID(i)
 		}
-		history = append(history, message)
+		history = append(history, t.Form.line(l, c.callID(i)))
 		answer, at, err := t.send(ctx, c, c.ID, history)
 		if err != nil {
 			return "", err
 		}
-		history, session = append(history, answer), at
+		history, session = append(history, answer...), at
 	}
 	return session, nil
 }
 
-func (t Target) send(ctx context.Context, c Case, model string, history []any) (answer json.RawMessage, session string, err error) {
-	body, err := json.Marshal(map[string]any{"model": model, "messages": history})
+func (t Target) send(ctx context.Context, c Case, model string, history []any) (answer []any, session string, err error) {
+	body, err := json.Marshal(t.Form.request(model, history))
 	if err != nil {
 		return nil, "", err
 	}
-	raw, h, err := do(ctx, http.MethodPost, t.Proxy+"/v1/chat/completions", body, "Authorization: Bearer eval", "Hindsight-User: "+c.ID)
+	raw, h, err := do(ctx, http.MethodPost, t.Proxy+t.Form.path(), body, append(t.Form.head(), "Hindsight-User: "+c.ID)...)
 	if err != nil {
 		return nil, "", err
 	}
-	var v struct {
-		Choices []struct {
-			Message json.RawMessage `json:"message"`
-		} `json:"choices"`
-	}
-	if err := json.Unmarshal(raw, &v); err != nil || len(v.Choices) == 0 {
-		return nil, "", fmt.Errorf("read the answer: %w: %s", err, raw)
+	if answer, err = t.Form.answered(raw); err != nil {
+		return nil, "", err
 	}
 	if session = h.Get("Hindsight-Session"); session == "" {
 		return nil, "", fmt.Errorf("no session was found: %s", h.Get("Hindsight-Status"))
 	}
-	return v.Choices[0].Message, session, nil
+	return answer, session, nil
 }
 
 // kept are all memories of a case's user, whatever their state.
