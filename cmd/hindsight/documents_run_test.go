@@ -41,7 +41,7 @@ func TestDocumentsRun(t *testing.T) {
 		if slices.ContainsFunc(doc.Blocks, isRun) {
 			t.Run(doc.Path, func(t *testing.T) {
 				t.Parallel()
-				play(t, doc)
+				play(t, doc, stage{})
 			})
 		}
 	}
@@ -79,8 +79,15 @@ hindsight() {
 }
 `
 
+// stage is what a page finds besides the model.
+type stage struct {
+	swap  []string // in pairs: what the page says, and what stands in for it here
+	env   []string
+	first string // what is done before the first block; empty: a server is started, unless the page does
+}
+
 // play runs the blocks of a page.
-func play(t *testing.T, doc documents.Document) {
+func play(t *testing.T, doc documents.Document, on stage) {
 	up := httptest.NewServer(fakellm.New(fakellm.Config{}))
 	defer up.Close()
 	const ollama = "http://127.0.0.1:11434/v1"
@@ -92,12 +99,13 @@ func play(t *testing.T, doc documents.Document) {
 	}
 	home := t.TempDir()
 	listen, admin := freePort(t), freePort(t)
-	here := []string{
+	here := append(on.swap,
 		"https://api.openai.com", up.URL, ollama, embeddings, "bin/hindsight", "hindsight", "127.0.0.1:8080", listen, "127.0.0.1:8081", admin,
-	}
+	)
 	there := []string{up.URL, "https://api.openai.com", listen, "127.0.0.1:8080", admin, "127.0.0.1:8081", home, "/home/ann"}
-	script := prelude
-	if !slices.ContainsFunc(doc.Blocks, func(b documents.Block) bool { return isRun(b) && strings.Contains(b.Text, "hindsight serve") }) {
+	page := strings.NewReplacer(here...)
+	script := prelude + page.Replace(on.first)
+	if on.first == "" && !slices.ContainsFunc(doc.Blocks, func(b documents.Block) bool { return isRun(b) && strings.Contains(b.Text, "hindsight serve") }) {
 		script += "LLM_API_BASE=" + up.URL + " HINDSIGHT_REFLECT_MODEL=rules hindsight serve\n" // whoever reads it has one running
 	}
 	for i, b := range doc.Blocks {
@@ -105,7 +113,7 @@ func play(t *testing.T, doc documents.Document) {
 			continue
 		}
 		script += "printf '\\n@@ %s\\n' " + strconv.Itoa(i) + "\n"
-		text := strings.NewReplacer(here...).Replace(b.Text)
+		text := page.Replace(b.Text)
 		if b.Fails {
 			text = "if ( server=; " + text + ") then echo 'it was to fail'; exit 9; fi\n"
 		}
@@ -117,11 +125,11 @@ func play(t *testing.T, doc documents.Document) {
 	cmd.Dir = home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8", "NO_PROXY=127.0.0.1",
 		"HINDSIGHT_LISTEN=" + listen, "HINDSIGHT_ADMIN_LISTEN=" + admin, "HINDSIGHT_EMBEDDER=none", "HINDSIGHT_TZ=UTC",
 		"OPENAI_API_KEY=sk-test",
-	}
+	}, on.env...)
 	out, err := cmd.CombinedOutput()
 	said := strings.NewReplacer(there...).Replace(string(out))
 	if err != nil {
