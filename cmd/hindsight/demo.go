@@ -108,7 +108,8 @@ func demoConfig(dir, base string, env environ) (Config, error) {
 	set := map[string]string{
 		"LLM_API_BASE": base, "HINDSIGHT_DATA_DIR": dir, "HINDSIGHT_LOG_LEVEL": "error",
 		"HINDSIGHT_LISTEN": "127.0.0.1:8080", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:8081",
-		"LLM_API_KEY": env.get("LLM_API_KEY"),
+		"LLM_API_KEY":               env.get("LLM_API_KEY"),
+		"HINDSIGHT_RECALL_DEADLINE": "5s", // what is shown is memory, on a busy machine too
 	}
 	env.get = func(name string) string { return set[name] }
 	return load(settings{}, setting{}, env, true)

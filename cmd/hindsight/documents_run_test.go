@@ -100,6 +100,7 @@ func play(t *testing.T, doc documents.Document, on stage) {
 	home := t.TempDir()
 	listen, admin := freePort(t), freePort(t)
 	here := append(on.swap,
+		"make demo", "hindsight demo --exit", "make test", ":", // this is one of its tests
 		"https://api.openai.com", up.URL, ollama, embeddings, "bin/hindsight", "hindsight", "127.0.0.1:8080", listen, "127.0.0.1:8081", admin,
 	)
 	there := []string{up.URL, "https://api.openai.com", listen, "127.0.0.1:8080", admin, "127.0.0.1:8081", home, "/home/ann"}
