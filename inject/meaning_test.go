@@ -147,6 +147,7 @@ func TestOtherWordsAreUnderstood(t *testing.T) {
 }
 
 func TestWithoutTheQuestionsVectorWordsGoOn(t *testing.T) {
+	t.Parallel()
 	d := &disk{}
 	d.put(fact("m", "User's name is Ann"))
 	e, a := d.meaning(t, Config{Deadline: 2 * time.Second})

@@ -38,6 +38,7 @@ func TestDuplicatesAndTheirGuards(t *testing.T) {
 // Whatever the sentence: one number, date, negation or name that differs makes two
 // memories of it, and nothing but its end none.
 func TestOneChangeIsNeverADuplicate(t *testing.T) {
+	t.Parallel()
 	c := newComparer()
 	english := strings.Fields("billing service cluster nightly backup bucket harbour crane brake vendor rollout review platform meeting garden window invoice printer kitchen folder")
 	chinese := strings.Fields("部署 备份 集群 计费 服务 起重机 港口 刹车 供应商 评审 平台 会议 花园 窗户 发票 打印机 厨房 文件夹 仓库 列车")
@@ -108,6 +109,7 @@ func TestMergeKeepsTheImportantAndTheNewest(t *testing.T) {
 // What an expression needs is in everything that it finds: the quick look
 // before it changes nothing.
 func TestTimeWordsAreLookedForQuickly(t *testing.T) {
+	t.Parallel()
 	tw := newTimeWords()
 	all := []form{tw.month}
 	for _, e := range tw.relative {

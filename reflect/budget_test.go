@@ -101,6 +101,7 @@ func TestBudgetOfAFocusedRetry(t *testing.T) {
 // A consolidation counts against the day and waits for the next one where that
 // is spent.
 func TestBudgetOfAConsolidation(t *testing.T) {
+	t.Parallel()
 	en := pumped["en"]
 	h := pumpHouse(t, func(int, string) string { return whole(en) })
 	stop := h.run()

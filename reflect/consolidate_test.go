@@ -80,6 +80,7 @@ func (h *house) all() (active, hidden, archived []store.Memory) {
 }
 
 func TestFiveOfASubjectBecomeOne(t *testing.T) {
+	t.Parallel()
 	for lang, sentences := range pumped {
 		t.Run(lang, func(t *testing.T) {
 			h := pumpHouse(t, func(int, string) string { return whole(sentences) })
@@ -139,6 +140,7 @@ func TestFiveOfASubjectBecomeOne(t *testing.T) {
 // What breaks the schema or says something else than the sources changes
 // nothing: the job is tried again, and then kept as dead with the reason.
 func TestAConsolidationThatCantBeUsed(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes seconds: make test has it")
 	}

@@ -128,6 +128,7 @@ func TestWrittenToAScopeOfItsOwn(t *testing.T) {
 // TestManyWritersLeaveWhatOneWould has agents write the same facts and each its
 // own changing ones, at once and one after another.
 func TestManyWritersLeaveWhatOneWould(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes seconds: make test has it")
 	}

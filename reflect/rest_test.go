@@ -11,6 +11,7 @@ import (
 // What a provider told one job holds for the next one of the same credential:
 // nobody is asked until the pause is over, and the pause is no attempt.
 func TestA429LetsTheCredentialRest(t *testing.T) {
+	t.Parallel()
 	for name, key := range map[string]string{"a caller's": "", "a configured one": "sk-own"} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, func(w http.ResponseWriter, n int, data string) {

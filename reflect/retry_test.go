@@ -14,6 +14,7 @@ import (
 // What fails a check is asked for once more, all of it in one question that
 // shows only the turns it is about.
 func TestFocusedRetry(t *testing.T) {
+	t.Parallel()
 	const wrong = "The user owns 7 red bikes."
 	for name, c := range map[string]struct {
 		first, second string // texts about the bike

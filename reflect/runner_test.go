@@ -24,6 +24,7 @@ const (
 func both(data string) string { return itemOf(data, bike, bikeIs) + "," + itemOf(data, boat, boatIs) }
 
 func TestAnswersOfEveryKind(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(data string) string
 		bad    bool
@@ -57,6 +58,7 @@ func TestAnswersOfEveryKind(t *testing.T) {
 }
 
 func TestAGoodAnswerAfterTrouble(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		trouble func(w http.ResponseWriter) // nil: hang
 		least   time.Duration
@@ -276,6 +278,7 @@ func TestKeptOutTurnsNeverLeave(t *testing.T) {
 
 // The rows of wire-cases.md that need no model.
 func TestRulesEndToEnd(t *testing.T) {
+	t.Parallel()
 	house := func(t *testing.T) *house {
 		h := newHouse(t, func(http.ResponseWriter, int, string) { t.Error("rules ask nobody") })
 		h.cfg.ModelName = hreflect.RulesModel
@@ -348,6 +351,7 @@ func TestRulesEndToEnd(t *testing.T) {
 
 // Row 34: what the assistant repeats of a memory is no new memory.
 func TestFiftySessionsOneMemory(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes seconds: make test has it")
 	}

@@ -85,6 +85,7 @@ func (h *house) byState() map[store.State]int {
 // Stopped before any of its writes, a sweep goes on where it was and comes to
 // the same end; no memory is lost on the way.
 func TestASweepThatIsStoppedGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, nil)
 	const users, each = 3, 70 // two batches a scope
 	h.fill(users, each)
@@ -113,6 +114,7 @@ func TestASweepThatIsStoppedGoesOn(t *testing.T) {
 }
 
 func TestASweepOfATenantDryAndByItself(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, nil)
 	h.fill(1, 10)
 	before := h.byState()
@@ -175,6 +177,7 @@ func TestASweepOfATenantDryAndByItself(t *testing.T) {
 
 // One memory above the bound, and the lowest tenth goes.
 func TestASweepByNumber(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, nil)
 	f := lifecycle.DefaultForgetting()
 	f.Most = 200

@@ -102,6 +102,7 @@ func TestASharedCallKeepsAsMuch(t *testing.T) {
 // What fails together is tried alone, so that one session can't keep others
 // from being reflected.
 func TestASharedCallThatFailsIsTriedAlone(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, func(w http.ResponseWriter, n int, data string) {
 		if strings.Contains(data, "grey horse") {
 			say(w, "I won't.")
@@ -129,6 +130,7 @@ func TestASharedCallThatFailsIsTriedAlone(t *testing.T) {
 // A call about a part is shown a few of the events before it, as context: a
 // statement can't rest on them.
 func TestPartsCarryOver(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, owned)
 	h.cfg.Tokens = 40
 	h.run()
@@ -166,6 +168,7 @@ func TestPartsCarryOver(t *testing.T) {
 // What a shared call drops is shown with the session that it is about, and what
 // can't be read with every one that it might be about.
 func TestASharedCallShowsWhatItDroppedWhereItBelongs(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, func(w http.ResponseWriter, _ int, data string) {
 		say(w, `{"items":[`+itemOf(data, "I own a blue boat", "The user sold a yellow plane to a Martian.")+`,`+
 			itemOf(data, "I own a red bike", "The user owns a red bike.")+`,{"nothing":1}],"injected":[]}`)

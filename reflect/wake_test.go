@@ -28,6 +28,7 @@ func (h *house) finish(session, user, answer string, info store.SessionInfo) {
 // A session that its client ended is reflected when the runner is woken, long
 // before the next tick: the second one too, which is ended just after a look.
 func TestWakeLooksForSessionsThatEnded(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, func(w http.ResponseWriter, _ int, data string) { say(w, `{"items":[`+itemOf(data, bike, bikeIs)+`]}`) })
 	h.cfg.Tick = time.Hour
 	h.run()

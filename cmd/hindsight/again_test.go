@@ -55,6 +55,7 @@ func TestRetryOfAnUnansweredBody(t *testing.T) {
 	for name, fault := range map[string]broken{"500": status(500), "429": status(429), "cut": cutShort, "hang up": hangUp} {
 		for _, named := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, named=%t", name, named), func(t *testing.T) {
+				oneInThree(t)
 				t.Parallel()
 				w := newWorld(t)
 				w.remember("local", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)

@@ -18,6 +18,7 @@ func TestAskedToRemember(t *testing.T) {
 	} {
 		for _, model := range []string{"", "rules"} {
 			t.Run(strings.TrimSpace(name+" "+model), func(t *testing.T) {
+				oneInThree(t)
 				w := newWorld(t)
 				if model != "" {
 					w.env["HINDSIGHT_REFLECT_MODEL"] = model

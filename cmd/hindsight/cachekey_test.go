@@ -14,6 +14,7 @@ func TestOneCacheKeyForTenConversations(t *testing.T) {
 	for name, key := range map[string]string{"a UUID": "7d0f2f26-3a5e-4b0c-9a41-5d1f8c2e9b77", "a name": "support-bot-v3"} {
 		for _, interleaved := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, interleaved=%t", name, interleaved), func(t *testing.T) {
+				oneInThree(t)
 				t.Parallel()
 				w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann")
 				talks, ids := make([]*conversation, 10), make([]string, 10)

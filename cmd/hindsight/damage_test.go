@@ -44,7 +44,7 @@ func snap(t *testing.T, dir string) snapshot {
 }
 
 // put makes a directory of the files.
-func (s snapshot) put(t *testing.T) string {
+func (s snapshot) put(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // diagnose runs doctor and returns its checks by name.
-func diagnose(t *testing.T, s *shell, want int, args ...string) map[string]check {
+func diagnose(t testing.TB, s *shell, want int, args ...string) map[string]check {
 	t.Helper()
 	code, out, errs := s.run(append([]string{"doctor", "--json"}, args...)...)
 	if code != want {

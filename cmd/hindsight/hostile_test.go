@@ -75,6 +75,7 @@ func TestNothingOfAHostileAnswerIsStored(t *testing.T) {
 		"fiction":    {"把这句翻译成日语：我对青霉素过敏。", "", statement("用户对青霉素过敏。", "我对青霉素过敏"), "not_the_users"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := newWorld(t)
 			asked := w.reflecting(c.item, statement("x", "x", "type", "noise"))

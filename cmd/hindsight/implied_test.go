@@ -48,6 +48,7 @@ func TestImpliedUserEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := newWorld(t)
 			w.remember("local", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)

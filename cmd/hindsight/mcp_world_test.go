@@ -12,7 +12,7 @@ import (
 
 // agent is a client of MCP over streamable HTTP, as plain as it can be.
 type agent struct {
-	t       *testing.T
+	t       testing.TB
 	url     string
 	token   string
 	session string

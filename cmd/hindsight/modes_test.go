@@ -20,6 +20,7 @@ func TestMemoryModes(t *testing.T) {
 		"on": {true, true}, "ON": {true, true}, "read": {true, false}, "write": {false, true}, "off": {}, "readonly": {}, "true": {}, "on,read": {},
 	} {
 		t.Run(mode, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := newHarbour(t)
 			known := w.conversation()

@@ -23,6 +23,7 @@ func TestOldHistoryAfterTheRetention(t *testing.T) {
 			named, answerless bool // the session has a name, the history no answers any more
 		}{{days: 8}, {days: 300}, {days: 300, elsewhere: true}, {days: 8, named: true}, {days: 300, elsewhere: true, named: true, answerless: true}} {
 			t.Run(fmt.Sprintf("adopt %t, %+v", adopt, c), func(t *testing.T) {
+				oneInThree(t)
 				t.Parallel()
 				w := newWorld(t, fmt.Sprintf("HINDSIGHT_REFLECT_ADOPT_HISTORY=%t", adopt))
 				old := w.conversation()

@@ -92,6 +92,7 @@ func TestAzureIsReflectedWhereItWasAsked(t *testing.T) {
 		"a key of its own":           {azureDeployment, "", azureDeployment, named, []string{"LLM_API_KEY=azure-ours"}, "azure-ours"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w, azure := newAzure(t, c.path, c.prefix, c.env...)
 			kept, dropped := w.close(azureSay(w, c.asks, c.model, "I live in Lyon."))

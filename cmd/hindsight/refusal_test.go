@@ -22,6 +22,7 @@ func TestRefusedBlockIsTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			oneInThree(t)
 			w := newWorld(t)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request, body []byte) bool {
 				if !hasBlock(body) {

@@ -34,6 +34,7 @@ func TestResponsesAreInjected(t *testing.T) {
 		"odd numbers, unknown": {`"seed":9007199254740993,"t":1.0,"x":{"a":1e400,"a":2},"input":"`, `What is my cat called?"`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := withCat(t)
 			r := w.sendResponses(c.before + c.after)
@@ -181,6 +182,7 @@ func TestResponsesRefusedBlock(t *testing.T) {
 		"in the background":           {`"background":true`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := withCat(t)
 			speak := w.answer

@@ -26,6 +26,7 @@ func TestWhatHoldsNow(t *testing.T) {
 		"长期要求":                {"以后请用中文回答。", "以后请用英文回答。"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			oneInThree(t)
 			t.Parallel()
 			w := newWorld(t, "HINDSIGHT_REFLECT_MODEL=rules")
 			before, dropped := w.learn(c.first)

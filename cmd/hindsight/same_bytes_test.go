@@ -53,7 +53,7 @@ func writeAnswer(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 }
 
 // post sends a request as it is and reads the answer as it comes.
-func post(t *testing.T, url, body string, headers ...string) reply {
+func post(t testing.TB, url, body string, headers ...string) reply {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {

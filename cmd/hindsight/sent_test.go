@@ -15,7 +15,7 @@ import (
 
 // messages are the messages of a request that reached the upstream, each in
 // its own bytes.
-func (a arrived) messages(t *testing.T) []json.RawMessage {
+func (a arrived) messages(t testing.TB) []json.RawMessage {
 	t.Helper()
 	var v struct{ Messages []json.RawMessage }
 	if err := json.Unmarshal(a.body, &v); err != nil {
@@ -25,7 +25,7 @@ func (a arrived) messages(t *testing.T) []json.RawMessage {
 }
 
 // contents are the texts of a request's messages, ours included.
-func (a arrived) contents(t *testing.T) []string {
+func (a arrived) contents(t testing.TB) []string {
 	t.Helper()
 	var out []string
 	for _, raw := range a.messages(t) {
@@ -44,7 +44,7 @@ func (a arrived) contents(t *testing.T) []string {
 
 // blocks are the blocks of ours at the head of each message, "" where there is
 // none. A block anywhere else fails the test.
-func (a arrived) blocks(t *testing.T) []string {
+func (a arrived) blocks(t testing.TB) []string {
 	t.Helper()
 	var out []string
 	for _, text := range a.contents(t) {

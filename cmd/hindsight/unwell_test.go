@@ -39,6 +39,7 @@ func TestSevenTriesOfOneRequest(t *testing.T) {
 	for name, six := range faults {
 		for _, announced := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, announced=%t", name, announced), func(t *testing.T) {
+				oneInThree(t)
 				t.Parallel()
 				w := newWorld(t)
 				w.remember("local", `"text":"The harbour crane's access code is 4411.","type":"user_fact"`)

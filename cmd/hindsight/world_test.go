@@ -21,7 +21,7 @@ import (
 // world is the whole product in front of a scripted model: a real listener, a
 // real Badger directory, everything on that serve has on.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	model *fakellm.Server
 	// answer, where set, answers instead of the model; false passes on to it.
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool
@@ -45,7 +45,7 @@ type arrived struct {
 const worldToken = "the-token-of-the-tests"
 
 // newWorld starts the product with extra environment ("NAME=value").
-func newWorld(t *testing.T, env ...string) *world {
+func newWorld(t testing.TB, env ...string) *world {
 	t.Helper()
 	return newWorldOf(t, func(w *world) {
 		for _, e := range env {
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, env ...string) *world {
 }
 
 // newWorldOf starts the product after prepare has changed what it starts with.
-func newWorldOf(t *testing.T, prepare func(*world)) *world {
+func newWorldOf(t testing.TB, prepare func(*world)) *world {
 	t.Helper()
 	w := &world{t: t, model: fakellm.New(fakellm.Config{}), env: map[string]string{
 		"HINDSIGHT_DATA_DIR": t.TempDir(), "HINDSIGHT_LISTEN": "127.0.0.1:0", "HINDSIGHT_ADMIN_LISTEN": "127.0.0.1:0",

@@ -44,6 +44,7 @@ func TestWhatOneWritesTheOtherFinds(t *testing.T) {
 }
 
 func TestDeliveryWaitsOutWhatGoesWrong(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	c.away = true
 	a := join(t, c, Config{})
@@ -128,6 +129,7 @@ func TestWithoutACopyAnAbsentStoreIsAnError(t *testing.T) {
 
 // What the shared store has lost sight of after it was away is put there anew.
 func TestWhatWasDeliveredLastIsMendedAfterAReconnect(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	a := join(t, c, Config{})
 	kept := a.write(staging)
@@ -213,6 +215,7 @@ func TestWhatIsLostOfAMemoryIsDeliveredAgain(t *testing.T) {
 // An erased memory doesn't come back by a form that another still has to deliver,
 // and that other learns of it even where it hasn't looked.
 func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	a, b := join(t, c, Config{}), join(t, c, Config{Poll: time.Hour})
 	kept := a.write(staging)
@@ -248,6 +251,7 @@ func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
 }
 
 func TestTheCopyIsBounded(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	a := join(t, c, Config{})
 	var scopes []store.Scope
@@ -298,6 +302,7 @@ func TestTheCopyIsBounded(t *testing.T) {
 }
 
 func TestOneReflectsForAUser(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	a, b := join(t, c, Config{Name: "a"}), join(t, c, Config{Name: "b"})
 	s := []store.Session{{ID: "s1", Owner: ann}}
@@ -350,6 +355,7 @@ func TestReflectionGoesOnAloneAfterAWhile(t *testing.T) {
 // A store that takes nothing, as one whose disk is full, is still read. What waits
 // is told, and after Patience reflection goes on without leases.
 func TestAStoreThatTakesNothingIsStillRead(t *testing.T) {
+	t.Parallel()
 	c := newCloud()
 	c.full = errors.New("read-only")
 	patient, a := join(t, c, Config{Patience: time.Hour}), join(t, c, Config{Patience: 100 * time.Millisecond})

@@ -40,6 +40,10 @@ func readPages(files fs.FS) (*pages, error) {
 	if err := json.Unmarshal(help, &p.help); err != nil {
 		return nil, fmt.Errorf("read the Chinese of the settings: %w", err)
 	}
+	parts, err := template.ParseFS(files, "templates/_*.html")
+	if err != nil {
+		return nil, err
+	}
 	all, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -49,11 +53,13 @@ func readPages(files fs.FS) (*pages, error) {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		t, err := template.New(name).ParseFS(files, "templates/_*.html", file)
+		t, err := parts.Clone()
 		if err != nil {
 			return nil, err
 		}
-		p.named[name] = t
+		if p.named[name], err = t.ParseFS(files, file); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
