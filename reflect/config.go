@@ -20,7 +20,7 @@ import (
 // a claimed job comes back when its lease expires.
 type Queue interface {
 	Due(ctx context.Context, idleBefore time.Time, wait time.Duration, tokens int) ([]store.Session, error)
-	Enqueue(ctx context.Context, o store.Owner, session string, t store.Trigger) (store.Job, bool, error)
+	EnqueueDue(ctx context.Context, due []store.Due) error
 	Claim(ctx context.Context, claim string, lease time.Duration) (store.Job, bool, error)
 	ClaimBeside(ctx context.Context, j store.Job, lease time.Duration, tokens, most int) ([]store.Job, error)
 	Jobs(ctx context.Context, state store.JobState) ([]store.Job, error)

@@ -149,8 +149,7 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 }
 
-// queuedAtOnce bounds the sessions that one look queues. Each is a write of its
-// own, and the journal of the requests that are under way uses the same disk.
+// queuedAtOnce bounds the sessions that one look queues.
 const queuedAtOnce = 32
 
 // look queues the sessions that have been due for longest and takes back jobs
@@ -166,6 +165,7 @@ func (r *Runner) look(ctx context.Context) (more bool) {
 		return false
 	}
 	more = len(due) > queuedAtOnce
+	var queue []store.Due
 	for _, s := range due[:min(len(due), queuedAtOnce)] {
 		trigger := store.TriggerTokens
 		switch {
@@ -174,10 +174,11 @@ func (r *Runner) look(ctx context.Context) (more bool) {
 		case s.LastSeen.Before(now.Add(-r.cfg.Idle)):
 			trigger = store.TriggerIdle
 		}
-		if _, _, err := r.store.Enqueue(ctx, s.Owner, s.ID, trigger); err != nil && !errors.Is(err, store.ErrNotFound) {
-			r.trouble("queue a session", err)
-			return false
-		}
+		queue = append(queue, store.Due{Owner: s.Owner, Session: s.ID, Trigger: trigger})
+	}
+	if err := r.store.EnqueueDue(ctx, queue); err != nil {
+		r.trouble("queue sessions", err)
+		return false
 	}
 	if r.cfg.Key != "" || r.cfg.Base != "" {
 		return more // nobody waits for a caller's credential

@@ -16,6 +16,13 @@ const (
 	TriggerConsolidate Trigger = "consolidate"
 )
 
+// Due is a session that is to be reflected, and why.
+type Due struct {
+	Owner   Owner
+	Session string
+	Trigger Trigger
+}
+
 // JobState is where a reflection stands.
 type JobState string
 

@@ -83,24 +83,44 @@ func (s *Store) Enqueue(ctx context.Context, o store.Owner, session string, trig
 	}
 	var j store.Job
 	ok := false
-	err := s.change(func(t *tx) error {
-		o = s.owner(o)
-		at := t.h.conversation(o, session)
-		x, err := t.session(at)
-		if err != nil {
-			return err
-		}
-		if x.State == store.Open && (trigger == store.TriggerExplicit || trigger == store.TriggerIdle) {
-			x.State = store.Closed
-			t.putSession(at, x)
-		}
-		j, ok, err = s.enqueue(t, at, &x, trigger)
+	err := s.change(func(t *tx) (err error) {
+		j, ok, err = s.enqueueSession(t, store.Due{Owner: o, Session: session, Trigger: trigger})
 		return err
 	})
 	if err != nil {
 		return store.Job{}, false, wrap("enqueue reflection", err)
 	}
 	return j, ok, nil
+}
+
+// EnqueueDue is Enqueue for sessions that [Store.Due] has listed, in one commit.
+// Those that have gone meanwhile are passed over.
+func (s *Store) EnqueueDue(_ context.Context, due []store.Due) error {
+	if len(due) == 0 {
+		return nil
+	}
+	err := s.change(func(t *tx) error {
+		for _, d := range due {
+			if _, _, err := s.enqueueSession(t, d); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap("enqueue reflections", err)
+}
+
+func (s *Store) enqueueSession(t *tx, d store.Due) (store.Job, bool, error) {
+	at := t.h.conversation(s.owner(d.Owner), d.Session)
+	x, err := t.session(at)
+	if err != nil {
+		return store.Job{}, false, err
+	}
+	if x.State == store.Open && (d.Trigger == store.TriggerExplicit || d.Trigger == store.TriggerIdle) {
+		x.State = store.Closed
+		t.putSession(at, x)
+	}
+	return s.enqueue(t, at, &x, d.Trigger)
 }
 
 func (s *Store) enqueue(t *tx, at conversation, x *store.Session, trigger store.Trigger) (store.Job, bool, error) {

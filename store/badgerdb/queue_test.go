@@ -95,6 +95,46 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// What is due is queued together, each as it would be alone; one that has gone
+// meanwhile keeps nobody back.
+func TestEnqueueDue(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := newClock()
+	s := open(t, Config{Dir: dir, Now: c.now})
+	t0 := c.now()
+	for _, id := range []string{"a", "b", "long"} {
+		talk(t, s.Store, c, id, 0, 1)
+	}
+	due := []store.Due{
+		{Owner: ann, Session: "a", Trigger: store.TriggerIdle}, {Owner: ann, Session: "gone", Trigger: store.TriggerIdle},
+		{Owner: ann, Session: "long", Trigger: store.TriggerTokens}, {Owner: ann, Session: "b", Trigger: store.TriggerIdle},
+	}
+	for range 2 { // asking twice makes one job each
+		if err := s.EnqueueDue(t.Context(), due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.stop()
+	s = open(t, Config{Dir: dir, Now: c.now})
+	if got := dueIDs(t, s.Store, t0.Add(time.Hour), 0); got != "" {
+		t.Errorf("still due: %q", got)
+	}
+	for id, want := range map[string]store.SessionState{"a": store.Closed, "b": store.Closed, "long": store.Open} {
+		if x := must[store.Session](t)(s.Session(t.Context(), ann, id)); x.State != want {
+			t.Errorf("%s is %s, want %s", id, x.State, want)
+		}
+	}
+	got := map[string]bool{}
+	for range 3 {
+		got[claim(t, s.Store, "w").Session] = true
+	}
+	if !got["a"] || !got["b"] || !got["long"] {
+		t.Errorf("claimed %v", got)
+	}
+	nothingToClaim(t, s.Store)
+}
+
 // Idle sessions of one owner wait for each other: small ones share a call.
 func TestAnIdleSessionWaitsForItsOwnersNext(t *testing.T) {
 	t.Parallel()
