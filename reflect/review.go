@@ -142,9 +142,8 @@ func (v *review) tokens() int {
 // cost is about what the calls for it take, in tokens: each part's events
 // beside the prompt and an answer.
 func (v *review) cost(size int) int {
-	fixed, _ := extract.Prompt(extract.Material{Strategy: v.strategy})
 	calls := max(1, (v.tokens()+size-1)/size)
-	return v.tokens() + calls*(store.Tokens(fixed)+answerTokens)
+	return v.tokens() + calls*(store.Tokens(v.strategy.Fixed())+answerTokens)
 }
 
 func (v *review) material(events []extract.Event) extract.Material {

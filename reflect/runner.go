@@ -150,7 +150,7 @@ func (r *Runner) Run(ctx context.Context) {
 }
 
 // queuedAtOnce bounds the sessions that one look queues.
-const queuedAtOnce = 32
+const queuedAtOnce = 128
 
 // look queues the sessions that have been due for longest and takes back jobs
 // whose credential has come. It says whether there are more that are due.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,6 +20,17 @@ var (
 // strategy, so that a provider's prompt cache holds it: what to do, and
 // examples of statements that are kept and of conversations that teach nothing.
 func (s Strategy) Fixed() string {
+	if text, ok := fixed.Load(s.orDefault()); ok {
+		return text.(string)
+	}
+	text := s.orDefault().fixed()
+	fixed.Store(s.orDefault(), text)
+	return text
+}
+
+var fixed sync.Map // of strings, by Strategy
+
+func (s Strategy) fixed() string {
 	var b strings.Builder
 	b.WriteString(s.wordings().Replace(intro))
 	var all []struct {

@@ -43,8 +43,16 @@ func without(text string, is func(part string) bool) string {
 	}
 	at := passedOn(text)
 	text = text[:at] + cut(text[at:])
-	for _, re := range []*regexp.Regexp{fenced, comment, cited, markup, transcript} {
-		text = re.ReplaceAllStringFunc(text, cut)
+	for _, w := range []struct {
+		*regexp.Regexp
+		marks string // one of these characters stands in whatever it finds
+	}{{fenced, "`~"}, {comment, "<"}, {cited, ">"}, {markup, "<"}, {transcript, ":："}} {
+		if strings.ContainsAny(text, w.marks) {
+			text = w.ReplaceAllStringFunc(text, cut)
+		}
+	}
+	if !strings.ContainsAny(text, ":：") {
+		return text
 	}
 	return saidBy.ReplaceAllStringFunc(text, func(part string) string {
 		if who := strings.ToLower(saidBy.FindStringSubmatch(part)[1]); who == "i" || who == "我" {
