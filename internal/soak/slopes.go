@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"hindsight/internal/bench"
@@ -18,8 +19,9 @@ type sample struct {
 	holds [len(held)]float64
 }
 
-// held names what a sample measures: anonymous memory, the heap that the next
-// collection waits for (about twice what the last one left), and what it says.
+// held names what a sample measures: anonymous memory and the heap that the next
+// collection waits for (about twice what the last one left), the least of each since
+// the sample before, and what the process says.
 var held = [...]string{"memory", "heap", "goroutines", "descriptors", "disk"}
 
 // sample measures.
@@ -35,6 +37,43 @@ func (l *load) sample(at time.Duration) (s sample, err error) {
 	return sample{at: at, sent: l.sent(), holds: [len(held)]float64{
 		float64(bench.RssAnon(l.c.PID())), m["go_memstats_next_gc_bytes"], m["go_goroutines"], m["process_open_fds"], disk,
 	}}, nil
+}
+
+// least is the least memory since the last sample: tables in memory fill and are
+// written out again and again, and what stays is what a line is fitted to.
+type least struct {
+	mu    sync.Mutex
+	bytes [2]float64 // as the first of held; 0: none was measured
+}
+
+func (l *least) note(s *sample) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, v := range s.holds[:len(l.bytes)] {
+		if l.bytes[i] == 0 || v < l.bytes[i] {
+			l.bytes[i] = v
+		}
+	}
+}
+
+// take puts it into a sample and begins anew.
+func (l *least) take(s *sample) {
+	l.note(s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	copy(s.holds[:], l.bytes[:])
+	clear(l.bytes[:])
+}
+
+// watch measures memory until ctx ends.
+func (l *load) watch(ctx context.Context, low *least) {
+	for pause(ctx, 2*time.Second) {
+		m, err := metrics(ctx, l.c)
+		if err != nil {
+			continue // the next sample will say what is wrong
+		}
+		low.note(&sample{holds: [len(held)]float64{float64(bench.RssAnon(l.c.PID())), m["go_memstats_next_gc_bytes"]}})
+	}
 }
 
 // used is what a directory takes on disk, in bytes.

@@ -109,6 +109,12 @@ func (l *load) periods(ctx context.Context, server *weaviateserver.Server) (all 
 	half := l.cfg.For / periods / 2
 	const rest = 1500 * time.Millisecond
 	begun := time.Now()
+	var low least
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop()
+	watch.Go(func() { l.watch(watching, &low) })
 	for n := range periods {
 		pause(ctx, half-rest)
 		l.resting.Lock() // waits for the requests that were begun
@@ -119,6 +125,7 @@ func (l *load) periods(ctx context.Context, server *weaviateserver.Server) (all 
 		if err != nil {
 			return all, err
 		}
+		low.take(&s)
 		all = append(all, s)
 		if server == nil {
 			pause(ctx, half)

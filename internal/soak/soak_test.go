@@ -14,6 +14,28 @@ func TestTheLeakFitsTheSource(t *testing.T) {
 	}
 }
 
+// What is measured in between counts where it is less, and once.
+func TestLeast(t *testing.T) {
+	var low least
+	take := func() [2]float64 {
+		s := sample{holds: [len(held)]float64{50, 60, 7}}
+		low.take(&s)
+		if s.holds[2] != 7 {
+			t.Errorf("%v goroutines instead of 7", s.holds[2])
+		}
+		return [2]float64(s.holds[:2])
+	}
+	for _, memory := range []float64{40, 30, 45} {
+		low.note(&sample{holds: [len(held)]float64{memory, 70}})
+	}
+	if got := take(); got != [2]float64{30, 60} {
+		t.Errorf("%v in the first time", got)
+	}
+	if got := take(); got != [2]float64{50, 60} {
+		t.Errorf("%v in the second", got)
+	}
+}
+
 // A line's rise and its error, and what a run is told of it.
 func TestSlopes(t *testing.T) {
 	rise, err := line([]float64{1, 3, 2, 4})
