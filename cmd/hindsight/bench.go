@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hindsight/internal/bench"
+	"hindsight/internal/fakellm"
 )
 
 // benchCmd compares speed, side by side in one run.
@@ -22,6 +23,7 @@ type benchCmd struct {
 	Erase        benchEraseCmd      `cmd:"" help:"The erasure of a scope of 100,000 memories over the management API, with encryption and without."`
 	Store        benchStoreCmd      `cmd:"" help:"Weaviate as the store: what scopes cost it, and how fast it writes and answers."`
 	Upstream     benchUpstreamCmd   `cmd:"" hidden:"" help:"The benchmark's upstream."`
+	Model        benchModelCmd      `cmd:"" hidden:"" help:"The model that the benchmark reflects with."`
 	ReverseProxy benchReverseCmd    `cmd:"" hidden:"" help:"Go's own reverse proxy."`
 }
 
@@ -41,6 +43,10 @@ type benchUpstreamCmd struct {
 	Listen string `required:"" help:"Address to serve on."`
 }
 
+type benchModelCmd struct {
+	Listen string `required:"" help:"Address to serve on."`
+}
+
 type benchReverseCmd struct {
 	Listen string `required:"" help:"Address to serve on."`
 	To     string `required:"" help:"URL to forward to."`
@@ -53,6 +59,17 @@ func (cmd *benchUpstreamCmd) Run() error {
 		return fmt.Errorf("listen for the benchmark: %w", err)
 	}
 	return bench.ServeUpstream(ln)
+}
+
+// Run serves until it is killed.
+func (cmd *benchModelCmd) Run(ctx context.Context) error {
+	_, stop, err := fakellm.New(fakellm.Config{}).Start(cmd.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for the benchmark: %w", err)
+	}
+	defer stop()
+	<-ctx.Done()
+	return nil
 }
 
 // Run serves until it is killed.

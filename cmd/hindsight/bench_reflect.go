@@ -56,11 +56,13 @@ func (c *benchReflectCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.stop()
-	model, stop, err := fakellm.New(fakellm.Config{}).Start("127.0.0.1:0")
+	// In a process of its own, as models are: here it would delay the load that it
+	// is to be measured by.
+	served, err := b.own(ctx, nil, "bench", "model")
 	if err != nil {
 		return err
 	}
-	defer stop()
+	model := served.url + "/v1"
 	b.shown = a.long("reflection", 0)
 	defer b.shown.end()
 	b.shown.doing("what is to be known")
