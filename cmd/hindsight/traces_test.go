@@ -17,7 +17,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestTraces has a real collector's endpoint receive what a request leaves.
+// TestTraces has a real collector's endpoint receive what a request leaves: nothing
+// by default, and its spans where traces are on.
 func TestTraces(t *testing.T) {
 	var mu sync.Mutex
 	spans := map[string]*tracing.Span{}
@@ -41,6 +42,12 @@ func TestTraces(t *testing.T) {
 	}))
 	defer srv.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", srv.URL)
+	off := newWorld(t)
+	off.send(`{"model":"m1","messages":[{"role":"user","content":"Hello there."}]}`)
+	off.stop()
+	if len(raw) > 0 {
+		t.Errorf("nobody asked for traces, and %d bytes came", len(raw))
+	}
 	w := newWorld(t, "HINDSIGHT_TRACES=otlp")
 	w.remember("local", `"text":"The staging database listens on port 5433.","type":"user_fact"`)
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
