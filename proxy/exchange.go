@@ -63,6 +63,7 @@ func (s *Server) newExchange(c *fasthttp.RequestCtx, uri string, received time.T
 	if x.method == http.MethodPost {
 		x.route = s.routeOf(x.path)
 	}
+	s.asked.Store(received.UnixNano())
 	s.metrics.inflight.Inc()
 	return x
 }

@@ -29,6 +29,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -104,6 +105,7 @@ type Server struct {
 	tls       *tls.Config
 
 	state atomic.Int32 // starting, serving or draining
+	asked atomic.Int64 // when the last request came, in nanoseconds
 
 	// base is the parent of every exchange's context: it ends at a hard stop,
 	// never when a drain begins.
@@ -117,6 +119,12 @@ type Server struct {
 	ended   chan struct{}  // closed: what walks that needed no goroutine are waited for by
 	tunnels sync.WaitGroup // connections that were taken over from fasthttp
 }
+
+// busyFor is how long the server counts as busy after a request has come.
+const busyFor = 100 * time.Millisecond
+
+// Busy says whether requests are coming.
+func (s *Server) Busy() bool { return time.Now().UnixNano()-s.asked.Load() < int64(busyFor) }
 
 // New checks the configuration and makes a server that isn't listening yet.
 // log and reg may be nil. The error names every field that can't be used.

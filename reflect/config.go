@@ -120,6 +120,9 @@ type Config struct {
 	Shares  map[string][]store.Scope
 	Sharing Sharing
 
+	// Busy says whether requests are under way: reflection computes little then.
+	// Nil: never.
+	Busy func() bool
 	// Meaning finds neighbours by vectors; nil: by words and subjects alone.
 	Meaning Meaning
 	// Strip takes blocks of recalled notes out of a text. Default: as it is.

@@ -52,7 +52,7 @@ type Runner struct {
 	// settle lets one job at a time compare with a person's memories and write.
 	// Model calls are made outside it.
 	settle settling
-	gate   gate
+	gate   *gate
 
 	rests  rests
 	budget *budget
@@ -66,7 +66,7 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	cfg = cfg.withDefaults()
 	return &Runner{
 		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
-		met: newMetrics(cfg.Reg), claim: rand.Text(), gate: newGate(), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
+		met: newMetrics(cfg.Reg), claim: rand.Text(), gate: newGate(cfg.Busy), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
 		heard: make(chan asked, heardAtOnce),
 	}, nil
 }
@@ -126,6 +126,9 @@ func (r *Runner) Run(ctx context.Context) {
 		case <-tick.C:
 			look = true
 		case <-r.wake:
+			if more && busy == r.cfg.Workers {
+				continue // more would only wait in the queue
+			}
 			if since := time.Since(looked); since >= wakeGap {
 				look = true
 			} else if !putOff {

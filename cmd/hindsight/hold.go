@@ -94,10 +94,10 @@ func (u unreflected) WaitJob(ctx context.Context, id string) (store.Job, error) 
 // unattended is reflection where no server runs. Where the configuration names
 // no model to ask it goes by rules alone, and asks is false.
 func unattended(cfg Config, st hreflect.Store, near hreflect.Meaning) (r *hreflect.Runner, asks bool, err error) {
-	if r, err = newRunner(cfg, st, nobodys{}, near, nil, nil, nil); err == nil {
+	if r, err = newRunner(cfg, st, nobodys{}, near, nil, nil, nil, nil); err == nil {
 		return r, true, nil
 	}
 	cfg.Reflect.Model, cfg.Reflect.Strategy = hreflect.RulesModel, string(extract.Classify)
-	r, err = newRunner(cfg, st, nobodys{}, near, nil, nil, nil)
+	r, err = newRunner(cfg, st, nobodys{}, near, nil, nil, nil, nil)
 	return r, false, err
 }

@@ -136,7 +136,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	if s.tracker, err = newTracker(cfg, rules, s.shared.identities(s.store), s.shared.others(engine.Renew), s.log, reg); err != nil {
 		return err
 	}
-	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, s.traces, s.log, reg); err != nil {
+	if s.runner, err = newRunner(cfg, s.shared.work(learned{s.store, s.vectors}, s.mayReflect(cfg.Session.Idle)), lent{s.tracker, s.store}, meaning{s.vectors, s.index}, func() bool { return s.proxy.Busy() }, s.traces, s.log, reg); err != nil {
 		return err
 	}
 	journal := counted{s.store, s.runner.Sent}

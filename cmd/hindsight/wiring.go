@@ -82,12 +82,12 @@ func newTracker(cfg Config, rules *clients.Rules, st session.Store, others sessi
 // tickOf is the time between two looks for sessions that are due.
 func tickOf(cfg Config) time.Duration { return min(5*time.Second, cfg.Session.Idle/2) }
 
-func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, tr *traces, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
+func newRunner(cfg Config, st hreflect.Store, creds hreflect.Credentials, near hreflect.Meaning, busy func() bool, tr *traces, log *slog.Logger, reg prometheus.Registerer) (*hreflect.Runner, error) {
 	rc := hreflect.Config{
 		Upstream: addressOf(cfg.Upstream.Base), Anthropic: addressOf(cfg.Upstream.Anthropic), Key: cfg.Upstream.Key, ModelName: cfg.Reflect.Model, Target: targetAt,
 		Budget: &cfg.Reflect.Budget, BudgetLeast: cfg.Reflect.BudgetLeast,
 		Strategy: extract.Strategy(cfg.Reflect.Strategy), Instructions: cfg.Reflect.Instructions,
-		Idle: cfg.Session.Idle, Tick: tickOf(cfg), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Now: cfg.Now, Log: log, Reg: reg,
+		Idle: cfg.Session.Idle, Tick: tickOf(cfg), Workers: cfg.Reflect.Workers, Strip: inject.Strip, Zone: cfg.Zone, Meaning: near, Busy: busy, Now: cfg.Now, Log: log, Reg: reg,
 	}
 	if sharing, ok := st.(hreflect.Sharing); ok { // a dry run's store promotes nothing
 		rc.Shares, rc.Sharing = sharesOf(cfg.Grants), sharing
