@@ -14,7 +14,7 @@ import (
 // An anchor is something that only the upstream can have said. Every key is an
 // HMAC with tenant and user in it: naming another's id reads nothing.
 
-// known are the anchors of one key. complete says that the store was asked.
+// known are the newest anchors of one key. complete says that the store was asked.
 type known struct {
 	anchors  []store.Anchor
 	complete bool
@@ -146,7 +146,11 @@ func (k *Tracker) lookUp(ctx context.Context, h *hasher, keys []store.Hash) ([][
 }
 
 func (n *known) add(a store.Anchor) {
+	oldest := 0
 	for i, b := range n.anchors {
+		if b.Time.Before(n.anchors[oldest].Time) {
+			oldest = i
+		}
 		if b.Session == a.Session && b.Length == a.Length {
 			if a.Time.After(b.Time) {
 				n.anchors[i] = a
@@ -154,7 +158,11 @@ func (n *known) add(a store.Anchor) {
 			return
 		}
 	}
-	n.anchors = append(n.anchors, a)
+	if len(n.anchors) < maxKnown {
+		n.anchors = append(n.anchors, a)
+	} else if a.Time.After(n.anchors[oldest].Time) {
+		n.anchors[oldest] = a
+	}
 }
 
 // register makes anchors known. The caller holds mu.

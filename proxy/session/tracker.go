@@ -44,6 +44,7 @@ type Conversations interface {
 // only retries and growing messages are known to memory alone.
 const (
 	maxAnchors  = 1 << 16
+	maxKnown    = 64 // of one key, as many as a store gives: where all say the same it tells little
 	maxAttempts = 1 << 14
 	maxGrowths  = 1 << 12
 	maxZones    = 1 << 10
