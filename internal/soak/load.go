@@ -26,6 +26,8 @@ type load struct {
 	c   *kill.Child
 	up  *upstream
 
+	http *http.Client
+
 	resting sync.RWMutex // held by requests, and for a while by whoever measures
 
 	mu  sync.Mutex
@@ -42,6 +44,41 @@ var fates = []string{
 // what is kept doesn't grow by itself.
 const lifetime = 20 * time.Second
 
+// filled is how many exchanges fill what the binary holds of the last ones, which is
+// bounded by number (proxy/session): until then it grows.
+const filled = 1 << 16
+
+// fill makes so many, of users who are erased then.
+func (l *load) fill(ctx context.Context) error {
+	errs := make([]error, l.cfg.Workers)
+	var all sync.WaitGroup
+	for w := range l.cfg.Workers {
+		all.Go(func() {
+			user := fmt.Sprintf("fill%d", w)
+			for n := 0; n < filled/l.cfg.Workers && ctx.Err() == nil && errs[w] == nil; n++ {
+				tag := fmt.Sprintf("%s-%d", user, n)
+				_, errs[w] = l.send(user, tag, whole, []map[string]string{{"role": "user", "content": "Tell me about " + tag}})
+				l.count(whole)
+			}
+			errs[w] = errors.Join(errs[w], l.erase(user))
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// erase erases a user, once what they said is on disk.
+func (l *load) erase(user string) error {
+	pause(context.Background(), time.Second)
+	if _, err := kill.Call(context.Background(), http.MethodDelete, l.c.Admin+"/api/v1/tenants/kill/scopes/"+url.PathEscape(string(store.UserScope(user))), nil, nil); err != nil {
+		return fmt.Errorf("erase %s: %w", user, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rep.Erased++
+	return nil
+}
+
 // client is one after another of many users.
 func (l *load) client(ctx context.Context, worker int) error {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, uint64(worker)))
@@ -53,13 +90,9 @@ func (l *load) client(ctx context.Context, worker int) error {
 				return fmt.Errorf("user %s: %w", user, err)
 			}
 		}
-		pause(context.Background(), time.Second) // what was said is on disk
-		if _, err := kill.Call(context.Background(), http.MethodDelete, l.c.Admin+"/api/v1/tenants/kill/scopes/"+url.PathEscape(string(store.UserScope(user))), nil, nil); err != nil {
-			return fmt.Errorf("erase %s: %w", user, err)
+		if err := l.erase(user); err != nil {
+			return err
 		}
-		l.mu.Lock()
-		l.rep.Erased++
-		l.mu.Unlock()
 	}
 	return nil
 }
@@ -152,7 +185,7 @@ func (l *load) send(user, tag, fate string, history []map[string]string) (string
 			stop()
 		}()
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := l.http.Do(req)
 	if fate == early {
 		if err == nil {
 			_ = resp.Body.Close()

@@ -68,7 +68,14 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	defer c.Kill()
-	l := &load{cfg: cfg, c: c, up: up, rep: &Report{Seed: cfg.Seed, Sent: map[string]int{}, Faults: []string{}}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = cfg.Workers
+	l := &load{cfg: cfg, c: c, http: &http.Client{Transport: transport}, up: up, rep: &Report{Seed: cfg.Seed, Sent: map[string]int{}, Faults: []string{}}}
+	if cfg.For >= long {
+		if err := l.fill(ctx); err != nil {
+			return l.rep, fmt.Errorf("fill what is held in memory: %w", err)
+		}
+	}
 	begun := time.Now()
 	busy, stop := context.WithTimeout(ctx, cfg.For)
 	defer stop()
@@ -100,13 +107,19 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	return l.rep, nil
 }
 
-// periods are those that the time is cut into. In each the clients rest once, and
+// periodsIn are those that the time is cut into. In each the clients rest once, and
 // what the binary holds is measured; then Weaviate hangs for a while or, every other
 // time in a long run, is gone.
-const periods = 12
+func periodsIn(ran time.Duration) int {
+	if ran >= long {
+		return 24
+	}
+	return 12
+}
 
 func (l *load) periods(ctx context.Context, server *weaviateserver.Server) (all []sample, err error) {
-	half := l.cfg.For / periods / 2
+	periods := periodsIn(l.cfg.For)
+	half := l.cfg.For / time.Duration(periods) / 2
 	const rest = 1500 * time.Millisecond
 	begun := time.Now()
 	var low least
@@ -118,7 +131,7 @@ func (l *load) periods(ctx context.Context, server *weaviateserver.Server) (all 
 	for n := range periods {
 		pause(ctx, half-rest)
 		l.resting.Lock() // waits for the requests that were begun
-		http.DefaultClient.CloseIdleConnections()
+		l.http.CloseIdleConnections()
 		pause(ctx, rest)
 		s, err := l.sample(time.Since(begun))
 		l.resting.Unlock()

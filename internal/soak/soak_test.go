@@ -43,7 +43,7 @@ func TestSlopes(t *testing.T) {
 		t.Errorf("a rise of %v, error %v", rise, err)
 	}
 	samples := func(goroutines, memory float64) (all []sample) {
-		for n := range periods {
+		for n := range periodsIn(0) {
 			s := sample{at: time.Duration(n) * time.Minute, sent: 1000 * n}
 			s.holds = [len(held)]float64{100 + memory*float64(n), 100, 50 + goroutines*float64(n) + float64(n%2), 20, 1000}
 			all = append(all, s)
