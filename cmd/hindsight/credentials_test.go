@@ -121,6 +121,60 @@ func TestCredentialChangesAndTenantsAreLinked(t *testing.T) {
 	}
 }
 
+// Linked tenants are one for erasing too, by whichever name it is asked for: what
+// both learned goes, the receipt names the tenant that goes on, and that of an erasure
+// from before they were linked is found.
+func TestErasureReachesLinkedTenants(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := []string{"Hindsight-User: ann", "Authorization: Bearer sk-old"}
+	rotated := []string{"Hindsight-User: ann", "Authorization: Bearer sk-new"}
+	gone := []string{"Hindsight-User: bob", "Authorization: Bearer sk-new"}
+	w.conversation(old...).say("Remember this: the crane's access code is 4411.")
+	w.conversation(rotated...).say("Remember this: Olga keeps the boat shed's key.")
+	w.conversation(gone...).say("My badge is B4411.")
+	w.flush()
+	var fresh string
+	for id := range w.tenants() {
+		if id != "default" {
+			fresh = id
+		}
+	}
+	erasure := func(method, tenant, user, path string) (rec store.Receipt) {
+		t.Helper()
+		w.decode(w.admin(method, "/api/v1/tenants/"+tenant+"/scopes/user:"+user+path, ""), &rec)
+		return rec
+	}
+	before := erasure(http.MethodDelete, fresh, "bob", "")
+	w.link(fresh, "default")
+	if n := len(w.memories("ann")); n != 2 {
+		t.Fatalf("%d memories of both", n)
+	}
+	rec := erasure(http.MethodDelete, fresh, "ann", "")
+	if rec.Tenant != "default" || rec.Memories != 2 || rec.Sessions != 2 {
+		t.Errorf("receipt %+v", rec)
+	}
+	for _, when := range []string{"at once", "after a restart"} {
+		for _, name := range []string{fresh, "default"} {
+			if got := erasure(http.MethodGet, name, "ann", "/erasure"); got.Tenant != "default" || got.Memories != 2 || !got.ErasedAt.Equal(rec.ErasedAt) {
+				t.Errorf("%s, by the name %s: receipt %+v", when, name, got)
+			}
+			if got := erasure(http.MethodGet, name, "bob", "/erasure"); got.Sessions != 1 || !got.ErasedAt.Equal(before.ErasedAt) {
+				t.Errorf("%s, by the name %s: bob's receipt %+v", when, name, got)
+			}
+		}
+		for _, headers := range [][]string{old, rotated} {
+			if r := w.conversation(headers...).say("What are the crane's access code and the boat shed's key?"); r.memory() != "none" {
+				t.Errorf("%s: %s, %s", when, r.memory(), r.text())
+			}
+		}
+		if n := len(w.memories("ann")) + len(w.memories("bob")); n != 0 {
+			t.Errorf("%s: %d memories", when, n)
+		}
+		w.restart()
+	}
+}
+
 // Without a name, a token that expires is nobody's tenant, and neither is no
 // credential once another came first.
 func TestCredentialsThatNameNobody(t *testing.T) {

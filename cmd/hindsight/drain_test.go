@@ -32,6 +32,12 @@ const (
 
 func serveProcess(t *testing.T, env ...string) *served {
 	t.Helper()
+	return serveProcessTo(t, os.Stderr, env...)
+}
+
+// serveProcessTo is serveProcess with another standard error.
+func serveProcessTo(t *testing.T, stderr io.Writer, env ...string) *served {
+	t.Helper()
 	s := &served{t: t, step: make(chan struct{}), ended: make(chan error, 1)}
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -56,9 +62,9 @@ func serveProcess(t *testing.T, env ...string) *served {
 	}
 	s.cmd = exec.Command(self, "serve")
 	s.cmd.Args[0] = "hindsight" // what the test binary is then
-	s.cmd.Env = append(os.Environ(), append(env, "LLM_API_BASE="+up.URL+"/v1", "HINDSIGHT_DATA_DIR="+t.TempDir(), "HINDSIGHT_REFLECT_MODEL=rules",
-		"HINDSIGHT_LISTEN="+s.proxy, "HINDSIGHT_ADMIN_LISTEN="+s.admin, "HINDSIGHT_LOG_LEVEL=error")...)
-	s.cmd.Stderr = os.Stderr
+	s.cmd.Env = append(append(os.Environ(), "LLM_API_BASE="+up.URL+"/v1", "HINDSIGHT_DATA_DIR="+t.TempDir(), "HINDSIGHT_REFLECT_MODEL=rules",
+		"HINDSIGHT_LISTEN="+s.proxy, "HINDSIGHT_ADMIN_LISTEN="+s.admin, "HINDSIGHT_LOG_LEVEL=error"), env...)
+	s.cmd.Stderr = stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

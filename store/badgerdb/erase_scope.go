@@ -177,6 +177,7 @@ func (s *Store) Erasure(_ context.Context, tenant string, sc store.Scope) (rec s
 			return err
 		}
 		s.progress(v.h, &rec)
+		rec.Tenant = s.tenant(rec.Tenant) // it may have been linked since
 		return nil
 	})
 	return rec, wrap("find the receipt of an erasure", err)

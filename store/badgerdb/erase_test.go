@@ -232,6 +232,32 @@ func TestLinkTenantsMovesEverything(t *testing.T) {
 	}
 }
 
+// An erasure stands after its tenant was linked, though nothing else of the scope is
+// left to be moved: what is from before it isn't learned under the other name.
+func TestLinkedTenantsStayErased(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	s := open(t, Config{Now: c.now})
+	old, is := store.Owner{Tenant: "old-key", User: "ann"}, store.Owner{Tenant: "new-key", User: "ann"}
+	tell(t, s.Store, said(old, "s1", "x1", "hi", c.now()))
+	tell(t, s.Store, said(store.Owner{Tenant: "new-key", User: "bob"}, "s2", "x2", "hi", c.now()))
+	before := c.now()
+	c.add(time.Minute)
+	rec := must[store.Receipt](t)(s.EraseScope(t.Context(), "old-key", ann.Scope()))
+	if err := s.LinkTenants(t.Context(), "old-key", "new-key"); err != nil {
+		t.Fatal(err)
+	}
+	tell(t, s.Store, said(is, "late", "x3", "hi", before))
+	if x, err := s.Session(t.Context(), is, "late"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what is from before the erasure was taken in: %+v %v", x, err)
+	}
+	for _, name := range []string{"old-key", "new-key"} {
+		if got := must[store.Receipt](t)(s.Erasure(t.Context(), name, ann.Scope())); got.Tenant != "new-key" || got.Sessions != 1 || !got.ErasedAt.Equal(rec.ErasedAt) {
+			t.Errorf("by the name %s: receipt %+v", name, got)
+		}
+	}
+}
+
 func TestAnInterruptedLinkIsFinished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

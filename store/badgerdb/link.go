@@ -113,7 +113,7 @@ func (s *Store) move(h *handle, from, to string) error {
 			return err
 		}
 	}
-	return nil
+	return s.moveErasures(h, from, to, scopes)
 }
 
 // mover moves one place to another.
@@ -159,7 +159,7 @@ func (m mover) run() error {
 	// Heads of exchanges before their parts: the index needs what is in them.
 	for _, family := range []byte{
 		famExchange, famPart, famBegun, famPlaces, famAnchor, famLedger, famWhy, famJob,
-		famMemory, famRevision, famText, famVector, famForgotten, famErased, famSession,
+		famMemory, famRevision, famText, famVector, famForgotten, famSession,
 	} {
 		if err := m.family(family); err != nil {
 			return fmt.Errorf("move family %q: %w", family, err)
