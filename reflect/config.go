@@ -41,7 +41,10 @@ type Records interface {
 	Session(ctx context.Context, o store.Owner, id string) (store.Session, error)
 	Exchanges(ctx context.Context, o store.Owner, session string, after, upTo uint64) ([]store.Exchange, error)
 	LoadLedger(ctx context.Context, o store.Owner, session string) ([]store.LedgerEntry, error)
+	// ScopeMemories are all of a scope and the version that they show, ScopeChanges
+	// those that changed after a version; false: read the scope anew.
 	ScopeMemories(ctx context.Context, tenant string, sc store.Scope) ([]store.Memory, uint64, error)
+	ScopeChanges(tenant string, sc store.Scope, since uint64) ([]store.Memory, uint64, bool)
 	Memory(ctx context.Context, id string) (store.Memory, error)
 }
 

@@ -82,10 +82,19 @@ func (r *Runner) learn(ctx context.Context, l store.Lesson, near []string) (stor
 
 // writtenAmong are the memories that a lesson is compared with.
 func (r *Runner) writtenAmong(ctx context.Context, l store.Lesson) ([]store.Memory, error) {
-	if slices.Contains(l.Owner.OwnScopes(), l.Scope) {
-		return r.memories(ctx, l.Owner)
+	scopes := []store.Scope{l.Scope}
+	if own := l.Owner.OwnScopes(); slices.Contains(own, l.Scope) {
+		scopes = own
 	}
-	return r.within(ctx, l.Owner.Tenant, l.Scope)
+	var all []store.Memory
+	for _, sc := range scopes {
+		ms, err := r.familiar.all(ctx, l.Owner.Tenant, sc)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ms...)
+	}
+	return all, nil
 }
 
 // describe gives the memory that an outcome keeps its writer's metadata, and says

@@ -46,6 +46,36 @@ func (h *house) active() []string {
 	return out
 }
 
+// A write is compared with what holds now, whoever has changed it since the last.
+func TestAWriteSeesWhatOthersDid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, silent)
+	h.run()
+	boat := h.write(store.UserFact, "I own a blue boat.").Memory
+	if _, _, err := h.PutMemory(t.Context(), store.Memory{Tenant: ann.Tenant, Scope: ann.Scope(), Type: store.UserFact, Text: "I own a red bike."}); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.write(store.UserFact, "I own a red bike"); out.Result != store.LessonKnown {
+		t.Errorf("written by another way: %s", out.Result)
+	}
+	if _, err := h.EditMemory(t.Context(), boat.ID, func(m *store.Memory) error { m.Text = "I own a green kite."; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.write(store.UserFact, "I own a green kite"); out.Result != store.LessonKnown || out.Memory.ID != boat.ID {
+		t.Errorf("edited: %s", out.Result)
+	}
+	if _, err := h.EraseMemory(t.Context(), boat.ID); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.add(time.Hour) // what follows is said after that
+	if out := h.write(store.UserFact, "I own a green kite."); out.Result != store.LessonCreated {
+		t.Errorf("erased: %s", out.Result)
+	}
+	if got := h.active(); !slices.Equal(got, []string{"I own a green kite.", "I own a red bike."}) {
+		t.Errorf("what holds: %v", got)
+	}
+}
+
 func TestWrittenStatementsFindTheirPlace(t *testing.T) {
 	h := newHouse(t, silent)
 	h.run()

@@ -54,8 +54,9 @@ type Runner struct {
 	settle settling
 	gate   *gate
 
-	rests  rests
-	budget *budget
+	rests    rests
+	budget   *budget
+	familiar familiar // what writes are compared with
 }
 
 // New makes a runner. The error names every field of cfg that can't be used.
@@ -67,7 +68,7 @@ func New(cfg Config, st Store, creds Credentials, model Model) (*Runner, error) 
 	return &Runner{
 		cfg: cfg, store: st, creds: creds, model: model, log: cfg.Log,
 		met: newMetrics(cfg.Reg), claim: rand.Text(), gate: newGate(cfg.Busy), wake: make(chan struct{}, 1), budget: newBudget(cfg, st),
-		heard: make(chan asked, heardAtOnce),
+		heard: make(chan asked, heardAtOnce), familiar: familiar{store: st},
 	}, nil
 }
 

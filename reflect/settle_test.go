@@ -26,6 +26,12 @@ func (e edited) ScopeMemories(ctx context.Context, tenant string, sc store.Scope
 	return ms, version, err
 }
 
+func (e edited) ScopeChanges(tenant string, sc store.Scope, since uint64) ([]store.Memory, uint64, bool) {
+	ms, version, ok := e.Store.ScopeChanges(tenant, sc, since)
+	e.edit()
+	return ms, version, ok
+}
+
 // Whoever compares and writes looks again where a memory that it replaces was
 // edited in between.
 func TestComparedAgainAfterAnEdit(t *testing.T) {

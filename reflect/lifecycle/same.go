@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -69,13 +68,13 @@ func Duplicate(a, b string) bool {
 // otherDigits says whether two texts of which both hold numbers in digits hold
 // as many, and others: a cheap look before the dear ones.
 func otherDigits(a, b string) bool {
-	x, y := digits.FindAllString(a, -1), digits.FindAllString(b, -1)
+	x, y := strings.FieldsFunc(a, noDigit), strings.FieldsFunc(b, noDigit)
 	slices.Sort(x)
 	slices.Sort(y)
 	return len(x) == len(y) && !slices.Equal(x, y)
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+func noDigit(r rune) bool { return r < '0' || r > '9' }
 
 // sameClaims says whether two memories agree in everything that code decides.
 func sameClaims(a, b store.Memory) bool {

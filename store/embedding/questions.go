@@ -9,6 +9,9 @@ import (
 // and a person's second look ask the same again.
 const keptQuestions = 256
 
+// keptTexts is the same of texts to be found: until they are written.
+const keptTexts = 64
+
 // questions remembers the vectors of the last ones.
 type questions struct {
 	mu     sync.Mutex

@@ -49,6 +49,7 @@ type Worker struct {
 	log     *slog.Logger
 	metrics *workerMetrics
 	asked   *questions
+	said    *questions    // the same of texts to be found
 	room    chan struct{} // how many questions are embedded at a time
 
 	renew chan struct{} // vectors of another model are to be made anew
@@ -70,7 +71,7 @@ func New(cfg Config, m Model, st Store) *Worker {
 	}
 	return &Worker{
 		cfg: cfg, model: m, store: st, log: cfg.Log, metrics: newWorkerMetrics(cfg.Reg),
-		asked: newQuestions(keptQuestions), room: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		asked: newQuestions(keptQuestions), said: newQuestions(keptTexts), room: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		renew: make(chan struct{}, 1), state: Starting,
 	}
 }
@@ -227,7 +228,7 @@ func (w *Worker) Ahead(ctx context.Context, mems []store.Memory) map[string][]fl
 		for i := range some {
 			texts[i] = Text(&some[i])
 		}
-		vectors, err := w.model.Embed(ctx, texts)
+		vectors, err := w.Embed(ctx, texts)
 		if err != nil {
 			return out // the background says what is wrong
 		}
@@ -314,9 +315,32 @@ func (w *Worker) Question(ctx context.Context, text string) ([]float32, error) {
 	}
 }
 
-// Embed embeds texts to be found.
+// Embed embeds texts to be found. The last ones are remembered: what is compared
+// with the memories is often written next.
 func (w *Worker) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	return w.model.Embed(ctx, texts)
+	out := make([][]float32, len(texts))
+	var missing []string
+	for i, text := range texts {
+		if v, ok := w.said.get(text); ok {
+			out[i] = v
+		} else {
+			missing = append(missing, text)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	vectors, err := w.model.Embed(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i] == nil {
+			w.said.put(texts[i], vectors[0])
+			out[i], vectors = vectors[0], vectors[1:]
+		}
+	}
+	return out, nil
 }
 
 func contains(text, part string) bool {

@@ -268,6 +268,10 @@ func TestAheadIsBounded(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		m.hang()
+		if got := w.Ahead(ctx, mems); len(got) != 2 {
+			t.Errorf("embedded a moment ago: %v", got)
+		}
+		mems[0].Text = "three"
 		start := time.Now()
 		if got := w.Ahead(ctx, mems); len(got) != 0 || time.Since(start) != aheadWithin {
 			t.Errorf("%v after %s", got, time.Since(start))
