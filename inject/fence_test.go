@@ -89,9 +89,21 @@ func TestNoTextLeavesItsLine(t *testing.T) {
 	}
 }
 
+// Marks of chat templates are escaped in every width.
+func TestMarksOfTemplatesAreEscaped(t *testing.T) {
+	for _, mark := range []string{
+		"<|im_start|>", "<｜User｜>", "<｜begin▁of▁sentence｜>", "＜|im_start|＞", "＜｜im_start｜＞", "﹤|im_end|﹥", "＜system＞", "＜ｓｙｓｔｅｍ＞", "＜／Ｕｓｅｒ＞", "<ASSISTANT>",
+		"＜/hindsight-notes:x＞", "＜ｈｉｎｄｓｉｇｈｔ－ｎｏｔｅｓ", "[INST]", "［INST］", "［／ＩＮＳＴ］", "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]",
+	} {
+		if got := clean("a " + mark + " b"); strings.ContainsAny(got, "<＜﹤[［") {
+			t.Errorf("%q stays %q", mark, got)
+		}
+	}
+}
+
 // Code and placeholders that people write stay readable.
 func TestWhatPeopleWriteStays(t *testing.T) {
-	for _, text := range []string{"I use List<String> and a < b", "My <div> is too wide", "see [1] and x[i]", "ssh <host>", "العدد \u0661\u0662", "\u0600\u0661"} {
+	for _, text := range []string{"I use List<String> and a < b", "My <div> is too wide", "see [1] and x[i]", "［備考］と＜注意＞", "１＜２", "ssh <host>", "العدد \u0661\u0662", "\u0600\u0661"} {
 		if got := clean(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
 		}

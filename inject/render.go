@@ -139,7 +139,7 @@ func clean(s string) string {
 	space := false
 	for _, r := range s {
 		switch {
-		case r == utf8.RuneError, hidden(r):
+		case r == utf8.RuneError, Hidden(r):
 			continue
 		case unicode.IsSpace(r) || r == '\u2028' || r == '\u2029':
 			space = b.Len() > 0
@@ -160,22 +160,27 @@ func clean(s string) string {
 	return escape(b.String())
 }
 
-// hidden says whether a character changes how others are shown, or isn't shown.
+// Hidden says whether a character changes how others are shown, or isn't shown.
 // Signs that stand before numbers in Arabic and Syriac are shown.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // escape changes what imitates a fence, or the marks by which chat templates and
-// clients tell who speaks, in any case: `<` becomes `&lt;` and `[` becomes `&#91;`.
+// clients tell who speaks, in any case and width: `<` becomes `&lt;` and `[`
+// becomes `&#91;`.
 func escape(s string) string {
-	if !strings.ContainsAny(s, "<[") {
+	if !strings.ContainsAny(s, "<＜﹤[［") {
 		return s
 	}
 	return marks.ReplaceAllStringFunc(s, entities.Replace)
 }
 
-var entities = strings.NewReplacer("<", "&lt;", "[", "&#91;")
+var entities = strings.NewReplacer("<", "&lt;", "＜", "&lt;", "﹤", "&lt;", "[", "&#91;", "［", "&#91;")
 
-var marks = regexp.MustCompile(`(?i)<[</ ]*(?:hindsight|sys|user|assistant|human|developer|tool|function|model|instruction|start_of_turn|end_of_turn|bos|eos|s>|\||!--)|\[[/ \[]*(?:inst|system)`)
+var marks = regexp.MustCompile(`(?i)[<＜﹤][<＜﹤/／ ]*(?:hindsight|sys|user|assistant|human|developer|tool|function|model|instruction|start_of_turn|end_of_turn|bos|eos|s[>＞]|[|｜]|!--|` + wide +
+	`)|[\[［][/／ \[［]*(?:inst|system|tool_|available_tools|` + wide + `)`)
+
+// wide are the names of speakers in full width, which some tokenisers fold.
+const wide = `ｈｉｎｄｓｉｇｈｔ|ｓｙｓ|ｕｓｅｒ|ａｓｓｉｓｔａｎｔ|ｈｕｍａｎ|ｄｅｖｅｌｏｐｅｒ|ｔｏｏｌ|ｉｎｓｔ`

@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/mattn/go-runewidth"
+
+	"hindsight/inject"
 )
 
 // printJSON prints a value for machines.
@@ -86,6 +88,12 @@ func cells(texts []string) table.Row {
 
 // oneLine keeps a text from breaking its row, or the terminal.
 func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if inject.Hidden(r) {
+			return -1
+		}
+		return r
+	}, s)
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hindsight/inject"
 	"hindsight/proxy/admin"
 	"hindsight/store"
 )
@@ -112,7 +113,7 @@ func (a *app) printConversation(events []store.Event, injected []admin.Injection
 // printable keeps line breaks and tabs and drops what could steer a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || inject.Hidden(r) {
 			return -1
 		}
 		return r
