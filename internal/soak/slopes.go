@@ -98,7 +98,7 @@ type Slope struct {
 	PerHour float64 `json:"percent_an_hour"`
 	Error   float64 `json:"error"`                // of the same, three times the standard error
 	Per100  float64 `json:"per_100_requests"`     // in its own unit
-	Within  float64 `json:"error_per_100"`        // of the same
+	Within  float64 `json:"error_per_100"`        // of the same, twice the standard error
 	Half    float64 `json:"percent_in_this_half"` // what it comes to
 }
 
@@ -118,7 +118,7 @@ func slopes(all []sample) []Slope {
 		growth, err := line(y)
 		out = append(out, Slope{
 			Of: of, Mean: mean, Half: 100 * growth / mean, PerHour: 100 * growth / mean / hours, Error: 300 * err / mean / hours,
-			Per100: growth / requests * 100, Within: 3 * err / requests * 100,
+			Per100: growth / requests * 100, Within: 2 * err / requests * 100,
 		})
 	}
 	return out
