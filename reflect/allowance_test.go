@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"hindsight/store"
 )
@@ -111,6 +112,40 @@ func TestCallsOfASession(t *testing.T) {
 			check("reflection", asked)
 			if _, again, err := h.Enqueue(t.Context(), ann, "s", store.TriggerExplicit); err != nil || again {
 				t.Errorf("queued again with nothing new: %v %v", again, err)
+			}
+		})
+	}
+}
+
+// A model whose answers can't be read isn't asked more often for that: all attempts
+// share the allowance, and rules find what they can.
+func TestAttemptsShareTheAllowance(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter, n int)
+		calls  int
+		reason string
+	}{
+		"no answer can be read": {func(w http.ResponseWriter, _ int) { say(w, "I would rather not.") }, 2, "can't be read"},
+		"three times nobody answers": {func(w http.ResponseWriter, n int) {
+			if n <= 3 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			say(w, "I would rather not.")
+		}, 5, "can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, func(w http.ResponseWriter, n int, _ string) { c.answer(w, n) })
+			h.cfg.Attempts, h.cfg.Backoff, h.cfg.MaxBackoff = 9, time.Nanosecond, time.Nanosecond
+			h.run()
+			h.talk("s", 1, "Remember that I play the cello.", "Noted.")
+			j := h.over("s")
+			if h.calls() != c.calls || !strings.Contains(j.Reason, c.reason) {
+				t.Errorf("%d calls, want %d; %s: %s", h.calls(), c.calls, j.State, j.Reason)
+			}
+			if j.State != store.Dead || len(j.Kept) != 1 {
+				t.Errorf("%s, kept %v", j.State, j.Kept)
 			}
 		})
 	}

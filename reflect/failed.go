@@ -16,6 +16,10 @@ import (
 // failed decides what becomes of a job whose work ended with an error: later
 // again, or a dead letter.
 func (r *Runner) failed(ctx context.Context, j store.Job, err error) error {
+	var a *attempt
+	if errors.As(err, &a) {
+		j.Answered += a.answers
+	}
 	after, again := r.again(j, err)
 	r.log.Warn("reflection failed", "job", j.ID, "attempt", j.Attempts, "again", again, "after", after, "error", err)
 	if again {

@@ -99,13 +99,12 @@ func (r *Runner) finish(ctx context.Context, j store.Job, v *review) error {
 func (r *Runner) inquire(ctx context.Context, e llm.Endpoint, j store.Job, v *review) (extract.Result, error) {
 	found := extract.Result{Dropped: v.dropped}
 	parts := v.parts(r.cfg.Tokens)
-	calls := allowed(v.tokens(), r.cfg.Tokens)
-	calls.keep(len(parts))
+	calls := allowed(j, v.tokens(), r.cfg.Tokens, len(parts))
 	shown := map[string]bool{}
 	for _, part := range parts {
 		res, err := r.ask(ctx, e, v, part, calls)
 		if err != nil {
-			return found, err
+			return found, calls.over(err)
 		}
 		found.Candidates = append(found.Candidates, res.Candidates...)
 		found.Held = append(found.Held, res.Held...)
@@ -125,6 +124,7 @@ func (r *Runner) ask(ctx context.Context, e llm.Endpoint, v *review, m extract.M
 	if err != nil {
 		return extract.Result{}, err
 	}
+	calls.answered()
 	res, err := extract.Read(answer, m)
 	if err != nil {
 		return extract.Result{}, &llm.Error{Kind: llm.BadFormat, Reason: "an answer that can't be read", Err: err}

@@ -50,6 +50,7 @@ type Job struct {
 	Trigger  Trigger   `json:"trigger"`
 	State    JobState  `json:"state"`
 	Attempts int       `json:"attempts"`
+	Answered int       `json:"answered,omitempty"` // calls of failed attempts that a model answered
 	Reason   string    `json:"reason,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`

@@ -143,7 +143,7 @@ func (s *Store) enqueue(t *tx, at conversation, x *store.Session, trigger store.
 		if x.LastSeq <= j.To && trigger != store.TriggerExplicit {
 			return store.Job{}, false, nil
 		}
-		j.State, j.Attempts, j.Reason, j.NotBefore, j.Trigger = store.Queued, 0, "", time.Time{}, trigger
+		j.State, j.Attempts, j.Answered, j.Reason, j.NotBefore, j.Trigger = store.Queued, 0, 0, "", time.Time{}, trigger
 	case trigger == store.TriggerExplicit && j.State == store.Queued:
 		j.NotBefore, j.Trigger = time.Time{}, trigger
 	}
@@ -260,6 +260,7 @@ func (v view) held(j store.Job) (store.Job, error) {
 func (s *Store) RetryJob(_ context.Context, j store.Job, at time.Time, reason string) error {
 	return s.held(j, "retry job", func(_ *tx, is *store.Job) error {
 		is.State, is.NotBefore, is.Reason, is.Claim, is.Lease = store.Queued, at, reason, "", time.Time{}
+		is.Answered = j.Answered
 		return nil
 	})
 }
@@ -319,7 +320,7 @@ func (s *Store) Requeue(_ context.Context, id string) (store.Job, error) {
 		if j, err = t.job(id); err != nil || j.State != store.Dead && j.State != store.WaitingForKey {
 			return err
 		}
-		j.State, j.Attempts, j.Reason, j.NotBefore = store.Queued, 0, "", time.Time{}
+		j.State, j.Attempts, j.Answered, j.Reason, j.NotBefore = store.Queued, 0, 0, "", time.Time{}
 		return s.putJob(t, &j)
 	})
 	return j, wrap("requeue job", err)
