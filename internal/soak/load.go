@@ -57,7 +57,7 @@ func (l *load) fill(ctx context.Context) error {
 			user := fmt.Sprintf("fill%d", w)
 			for n := 0; n < filled/l.cfg.Workers && ctx.Err() == nil && errs[w] == nil; n++ {
 				tag := fmt.Sprintf("%s-%d", user, n)
-				_, errs[w] = l.send(user, tag, whole, []map[string]string{{"role": "user", "content": "Tell me about " + tag}})
+				_, errs[w] = l.send(user, tag, "write", whole, []map[string]string{{"role": "user", "content": "Tell me about " + tag}})
 				l.count(whole)
 			}
 			errs[w] = errors.Join(errs[w], l.erase(user))
@@ -109,7 +109,7 @@ func (l *load) talk(ctx context.Context, user string, n int, rng *rand.Rand) err
 		words := fmt.Sprintf("My number%s is %d.", strings.Repeat("x", n%7), n*10+turn)
 		history = append(history, map[string]string{"role": "user", "content": words + " (" + tag + ")"})
 		l.resting.RLock()
-		answer, err := l.send(user, tag, fate, history)
+		answer, err := l.send(user, tag, "on", fate, history)
 		l.resting.RUnlock()
 		if err != nil {
 			return fmt.Errorf("%s: %w", fate, err)
@@ -153,7 +153,7 @@ var statuses = map[string]int{
 
 // send makes one request and does with it what is its fate. The answer's text is
 // empty where the conversation ends with it.
-func (l *load) send(user, tag, fate string, history []map[string]string) (string, error) {
+func (l *load) send(user, tag, memory, fate string, history []map[string]string) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute) // one that was begun is ended
 	defer stop()
 	in := map[string]any{"model": fakellm.Model, "messages": history}
@@ -172,7 +172,7 @@ func (l *load) send(user, tag, fate string, history []map[string]string) (string
 	if err != nil {
 		return "", err
 	}
-	for name, value := range map[string]string{"Hindsight-User": user, "Content-Type": "application/json", headerTag: tag, headerFate: fate} {
+	for name, value := range map[string]string{"Hindsight-User": user, "Hindsight-Memory": memory, "Content-Type": "application/json", headerTag: tag, headerFate: fate} {
 		req.Header.Set(name, value)
 	}
 	if fate == early {
