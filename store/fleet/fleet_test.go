@@ -44,6 +44,9 @@ func TestWhatOneWritesTheOtherFinds(t *testing.T) {
 }
 
 func TestDeliveryWaitsOutWhatGoesWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits out a pause")
+	}
 	t.Parallel()
 	c := newCloud()
 	c.away = true
@@ -302,6 +305,9 @@ func TestTheCopyIsBounded(t *testing.T) {
 }
 
 func TestOneReflectsForAUser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a lease")
+	}
 	t.Parallel()
 	c := newCloud()
 	a, b := join(t, c, Config{Name: "a"}), join(t, c, Config{Name: "b"})
@@ -355,6 +361,9 @@ func TestReflectionGoesOnAloneAfterAWhile(t *testing.T) {
 // A store that takes nothing, as one whose disk is full, is still read. What waits
 // is told, and after Patience reflection goes on without leases.
 func TestAStoreThatTakesNothingIsStillRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits out a pause")
+	}
 	t.Parallel()
 	c := newCloud()
 	c.full = errors.New("read-only")
