@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -256,22 +255,6 @@ func (w *world) admin(method, path, body string) []byte {
 		w.t.Fatalf("%s %s answered %d: %s", method, path, status, raw)
 	}
 	return raw
-}
-
-// metric is the value of a metric without labels.
-func (w *world) metric(name string) float64 {
-	w.t.Helper()
-	for line := range strings.Lines(string(w.admin(http.MethodGet, "/metrics", ""))) {
-		if n, value, _ := strings.Cut(strings.TrimSpace(line), " "); n == name {
-			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			return v
-		}
-	}
-	w.t.Fatalf("there is no metric %s", name)
-	return 0
 }
 
 func (w *world) tryAdmin(method, path, body string) (int, []byte) {
