@@ -63,10 +63,10 @@ const (
 	ErasureDone     ErasureState = "done"
 )
 
-// OutOfReach is a place that may hold something of what was erased, and that
-// Hindsight can't reach.
+// OutOfReach is a place that may hold something of what was erased, and that the
+// erasure doesn't reach.
 type OutOfReach struct {
-	What string `json:"what" enum:"backups,provider,shared_store"`
+	What string `json:"what" enum:"backups,provider,shared_store,conversations"`
 	Note string `json:"note"`
 }
 
@@ -84,4 +84,12 @@ func BeyondErasure(encrypted, shared bool) []OutOfReach {
 		out = append(out, OutOfReach{"shared_store", "Deleted objects leave the files of Weaviate when it merges them; backups of it hold them until they are replaced."})
 	}
 	return out
+}
+
+// BeyondMemory is BeyondErasure for a single memory, whose scope's key stays, and the
+// conversations with it.
+func BeyondMemory(shared bool) []OutOfReach {
+	return append(BeyondErasure(false, shared), OutOfReach{
+		"conversations", "The conversations in which it was said are kept until a week after their reflection; erasing the scope removes them now. Nothing is learned from them again.",
+	})
 }

@@ -65,7 +65,7 @@ func TestErasedMemoryHasAReceipt(t *testing.T) {
 		t.Fatal("no receipt")
 	}
 	if left.ID != kept[0].ID || r.Memory != left.ID || r.Scope != "user:local" || r.Memories != 1 || r.Revisions != 1 || r.Evidence != 1 || r.Exchanges != 1 ||
-		r.Ledger != 1 || r.Why != 2 || len(r.Erased) != 0 || r.ErasedAt.IsZero() || len(r.OutOfReach) != 2 {
+		r.Ledger != 1 || r.Why != 2 || len(r.Erased) != 0 || r.ErasedAt.IsZero() || len(r.OutOfReach) != 3 {
 		t.Errorf("receipt %+v", r)
 	}
 	s := &shell{t: t, env: w.env}

@@ -76,7 +76,7 @@ func (s *Store) EraseMemory(ctx context.Context, id string) (store.Receipt, erro
 			return err
 		}
 		// The scope's key stays: a copy from before opens whole, encrypted or not.
-		rec.ErasedAt, rec.State, rec.OutOfReach = s.now(), store.ErasureSweeping, store.BeyondErasure(false, s.cfg.Share)
+		rec.ErasedAt, rec.State, rec.OutOfReach = s.now(), store.ErasureSweeping, store.BeyondMemory(s.cfg.Share)
 		if rec.Outbox = len(t.shipped); rec.Outbox > 0 {
 			rec.Shared = store.ErasureWaiting
 		}

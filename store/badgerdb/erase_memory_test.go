@@ -71,7 +71,7 @@ func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 	want := store.Receipt{
 		Tenant: "acme", Scope: ann.Scope(), Memory: "mtrade", Erased: []store.Scope{},
 		Memories: 1, Promoted: 1, Remade: 2, Revisions: 1, Vectors: 1, Evidence: 1, Exchanges: 1, Ledger: 1, Why: 1, Jobs: 1,
-		ErasedAt: clk.now(), State: store.ErasureSweeping, OutOfReach: store.BeyondErasure(false, false),
+		ErasedAt: clk.now(), State: store.ErasureSweeping, OutOfReach: store.BeyondMemory(false),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("receipt (-want +got):\n%s", d)
