@@ -239,7 +239,7 @@ func TestErasedIsErasedWhateverComesAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rec.Shared != store.ErasureWaiting || rec.Outbox == 0 || len(rec.OutOfReach) != 3 {
+	if rec.Shared != store.ErasureWaiting || rec.Outbox == 0 || len(rec.OutOfReach) != 4 {
 		t.Errorf("receipt %+v", rec)
 	}
 	until(t, "both have delivered", func() bool { return a.delivered() && b.delivered() })
