@@ -161,6 +161,9 @@ func (f *fleet) holds(at int) string {
 }
 
 func TestMergedIsASemilattice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("goes through many merges")
+	}
 	for seed := range uint64(200) {
 		f := newFleet(seed)
 		for range 40 {
