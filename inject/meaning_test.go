@@ -174,6 +174,9 @@ func TestWithoutTheQuestionsVectorWordsGoOn(t *testing.T) {
 }
 
 func TestSearchShowsTheVectorsPart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads the encoder")
+	}
 	d := &disk{}
 	d.put(fact("m", "The user prefers tea over coffee."), fact("o", "User lives in Lisbon"))
 	e, _ := d.meaning(t, Config{})
