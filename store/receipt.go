@@ -86,10 +86,10 @@ func BeyondErasure(encrypted, shared bool) []OutOfReach {
 	return out
 }
 
-// BeyondMemory is BeyondErasure for a single memory, whose scope's key stays, and the
-// conversations with it.
+// BeyondMemory is BeyondErasure for a single memory: its scope's key stays, and what
+// is still to be reflected does too.
 func BeyondMemory(shared bool) []OutOfReach {
 	return append(BeyondErasure(false, shared), OutOfReach{
-		"conversations", "The conversations in which it was said are kept until a week after their reflection; erasing the scope removes them now. Nothing is learned from them again.",
+		"conversations", "An exchange in which it was said and that isn't reflected yet is kept until a week after its reflection; erasing the scope removes it now. It isn't learned from there again.",
 	})
 }
