@@ -94,6 +94,20 @@ func (f *familiar) drop(s *familiarScope) {
 	f.scopes = slices.DeleteFunc(f.scopes, func(o *familiarScope) bool { return o == s })
 }
 
+// Forget takes an erased scope's memories out of memory.
+func (r *Runner) Forget(tenant string, sc store.Scope) {
+	f := &r.familiar
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scopes = slices.DeleteFunc(f.scopes, func(s *familiarScope) bool {
+		gone := s.tenant == tenant && s.scope == sc
+		if gone {
+			s.forget.Stop()
+		}
+		return gone
+	})
+}
+
 // follow takes over what has changed, or reads the scope. The caller holds mu.
 func (s *familiarScope) follow(ctx context.Context, from Records) error {
 	if s.read {

@@ -110,6 +110,7 @@ func (s *stack) build(reg *prometheus.Registry) (err error) {
 	dir.Erased = func(tenant string, sc store.Scope) {
 		s.index.Forget(tenant, sc)
 		engine.Forget(tenant, sc)
+		s.runner.Forget(tenant, sc)
 	}
 	if s.store, err = badgerdb.New(dir); err != nil {
 		return err
