@@ -220,7 +220,7 @@ func (l *ledger) forget(tenant string, sc store.Scope) {
 
 // within says whether an owner's conversations go with a scope.
 func within(o store.Owner, tenant string, sc store.Scope) bool {
-	return o.Tenant == tenant && (o.Scope() == sc || o.SkillScope() == sc)
+	return o.Tenant == tenant && slices.Contains(o.OwnScopes(), sc)
 }
 
 // gone says whether one of a block's memories must not be said any more.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -28,7 +27,7 @@ func TestACrashSaysNoSecret(t *testing.T) {
 				secrets[of] = rand.Text()
 				return secrets[of]
 			}
-			var out lockedBuffer
+			var out heap
 			s := serveProcessTo(t, &out, "GOTRACEBACK=all", "HINDSIGHT_LOG_LEVEL=info", "HINDSIGHT_TENANT=acme", "HINDSIGHT_EMBEDDER=none", "HINDSIGHT_RECALL_DEADLINE=5s",
 				"LLM_API_KEY=sk-"+secret("the upstream's key"), "HINDSIGHT_ADMIN_TOKEN="+secret("the admin token"))
 			s.until("memory is on", func() bool { return strings.Contains(s.call(http.MethodGet, s.admin+"/readyz", ""), `"memory":"on"`) })
@@ -57,7 +56,7 @@ func TestACrashSaysNoSecret(t *testing.T) {
 				t.Error("it ended well")
 			}
 			open.Wait()
-			said := out.String()
+			said := string(out.bytes())
 			if strings.Count(said, "\ngoroutine ") < 10 {
 				t.Fatalf("no goroutines are shown: %s", said)
 			}
@@ -91,22 +90,4 @@ func (s *served) call(method, url, body string, headers ...string) string {
 	defer resp.Body.Close()
 	got, _ := io.ReadAll(resp.Body) // up to the crash
 	return string(got)
-}
-
-// lockedBuffer is written to by a process.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
