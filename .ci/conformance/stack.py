@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -27,9 +28,11 @@ MODEL = "scripted-1"
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port below those that the kernel gives to outgoing connections: nobody else takes it meanwhile."""
+    while True:
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", random.randrange(10000, 32000)))
+            return s.getsockname()[1]
 
 
 def until(what, done, seconds=30):

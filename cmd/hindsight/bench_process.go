@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hindsight/internal/freeport"
 )
 
 // benchProcess is a server of the benchmark, in a process of its own.
@@ -35,7 +37,7 @@ func (b *benchStack) own(ctx context.Context, env []string, args ...string) (*be
 	if err != nil {
 		return nil, fmt.Errorf("find this binary: %w", err)
 	}
-	address, err := anyAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +130,4 @@ func (p *benchProcess) metrics(ctx context.Context, begin string) (sum float64, 
 		sum, n = sum+v, n+1
 	}
 	return sum, n, nil
-}
-
-// anyAddress is a loopback address with a port that is free now.
-func anyAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return ln.Addr().String(), ln.Close()
 }

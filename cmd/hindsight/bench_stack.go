@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hindsight/internal/bench"
+	"hindsight/internal/freeport"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 )
@@ -142,7 +143,7 @@ func (b *benchStack) serveOn(ctx context.Context, dir string, args ...string) (p
 }
 
 func (b *benchStack) serveOnce(ctx context.Context, dir string, args ...string) (*benchProcess, error) {
-	admin, err := anyAddress()
+	admin, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (b *benchStack) serveOnce(ctx context.Context, dir string, args ...string) 
 }
 
 func (b *benchStack) serveNginx(ctx context.Context) (*benchProcess, error) {
-	address, err := anyAddress()
+	address, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}

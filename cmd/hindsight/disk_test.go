@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hindsight/internal/freeport"
 )
 
 // smallDisk is the directory that `.ci/run disk` has mounted a small file system on.
@@ -40,7 +42,7 @@ func newOnDisk(t *testing.T, dir, upstream string) *onDisk {
 	d := &onDisk{t: t}
 	for _, a := range []*string{&d.proxy, &d.adminAt} {
 		var err error
-		if *a, err = anyAddress(); err != nil {
+		if *a, err = freeport.Address(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hindsight/internal/freeport"
 )
 
 // served is `hindsight serve` as a process of its own, in front of an upstream
@@ -52,7 +54,7 @@ func serveProcessTo(t *testing.T, stderr io.Writer, env ...string) *served {
 	t.Cleanup(up.Close)
 	for _, a := range []*string{&s.proxy, &s.admin} {
 		var err error
-		if *a, err = anyAddress(); err != nil {
+		if *a, err = freeport.Address(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"hindsight/internal/fakellm"
+	"hindsight/internal/freeport"
 )
 
 // TestEveryCommand plays the scripts of testdata/every on a directory that nobody
@@ -56,15 +56,13 @@ func TestEveryCommand(t *testing.T) {
 	}
 }
 
-// freePort is an address that nobody listened on a moment ago.
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	return address
 }
 
 // ready waits until the server's memory is on.

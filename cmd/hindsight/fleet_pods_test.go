@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"hindsight/internal/fakellm"
+	"hindsight/internal/freeport"
 	"hindsight/store"
 	"hindsight/store/weaviatedb/weaviatetest"
 )
@@ -66,7 +67,7 @@ func (p *pods) launch(env ...string) *sidecar {
 	s := &sidecar{t: p.t}
 	for _, a := range []*string{&s.proxy, &s.admin} {
 		var err error
-		if *a, err = anyAddress(); err != nil {
+		if *a, err = freeport.Address(); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hindsight/internal/freeport"
 )
 
 // household is several processes on one data directory, each of them the built
@@ -41,7 +43,7 @@ func newHousehold(t *testing.T) *household {
 	h := &household{t: t}
 	for _, a := range []*string{&h.proxy, &h.admin} {
 		var err error
-		if *a, err = anyAddress(); err != nil {
+		if *a, err = freeport.Address(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"hindsight/internal/fakellm"
+	"hindsight/internal/freeport"
 )
 
 // Config says what to kill and how often.
@@ -186,11 +186,11 @@ type Child struct {
 
 // Start runs the binary on the directory and waits until its memory is on.
 func Start(ctx context.Context, cfg Config, upstream string) (*Child, error) {
-	listen, err := freePort()
+	listen, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freePort()
+	admin, err := freeport.Address()
 	if err != nil {
 		return nil, err
 	}
@@ -239,15 +239,6 @@ func (c *Child) PID() int { return c.cmd.Process.Pid }
 func (c *Child) Kill() {
 	_ = c.cmd.Process.Kill() // gone already is as good
 	<-c.exited
-}
-
-func freePort() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	defer func() { _ = ln.Close() }()
-	return ln.Addr().String(), nil
 }
 
 func get(ctx context.Context, url string) ([]byte, error) {

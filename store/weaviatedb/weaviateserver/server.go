@@ -6,8 +6,6 @@ package weaviateserver
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hindsight/internal/freeport"
 )
 
 // Server is one Weaviate. It isn't safe for concurrent use.
@@ -35,7 +35,7 @@ type Server struct {
 // data, and starts nothing. extra are settings of its environment, KEY=value.
 func Prepare(program, dir string, extra ...string) (*Server, error) {
 	s := &Server{program: program, dir: dir, extra: extra}
-	base, err := freePorts(len(s.ports))
+	base, err := freeport.Row(len(s.ports)) // its nodes find each other only where the ports lie as they do by default
 	if err != nil {
 		return nil, err
 	}
@@ -45,29 +45,6 @@ func Prepare(program, dir string, extra ...string) (*Server, error) {
 	s.URL = "http://127.0.0.1:" + strconv.Itoa(s.ports[0])
 	s.GRPC = "127.0.0.1:" + strconv.Itoa(s.ports[1])
 	return s, nil
-}
-
-// freePorts finds n free ports in a row: Weaviate's nodes find each other only
-// where a node's ports lie as they do by default.
-func freePorts(n int) (base int, err error) {
-	for range 50 {
-		var held []net.Listener
-		base = 20000 + rand.IntN(10000)
-		for i := range n {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(base+i))
-			if err != nil {
-				break
-			}
-			held = append(held, l)
-		}
-		for _, l := range held {
-			_ = l.Close()
-		}
-		if len(held) == n {
-			return base, nil
-		}
-	}
-	return 0, fmt.Errorf("found no %d free ports in a row", n)
 }
 
 // readyIn is how long a server may take to be ready on a busy machine.
