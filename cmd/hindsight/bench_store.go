@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"hindsight/internal/bench"
+	"hindsight/internal/weaviateserver"
 	"hindsight/store"
 	"hindsight/store/index"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviateserver"
 )
 
 // benchStoreCmd is `hindsight bench store`.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hindsight/store/weaviatedb/weaviatetest"
+	"hindsight/internal/weaviatetest"
 )
 
 // TestDoctorLooksAtWeaviate asks about a server that is there, under another key,

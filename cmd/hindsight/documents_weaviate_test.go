@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hindsight/store/weaviatedb/weaviatetest"
+	"hindsight/internal/weaviatetest"
 )
 
 // TestWeaviateDocumentsRun plays the pages with blocks that want a Weaviate, in

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // Weaviate that isn't there at the start costs nothing but what others know: the

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
 	"hindsight/store/index"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // killed is the end of a sidecar without a word.

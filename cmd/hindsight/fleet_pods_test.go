@@ -23,8 +23,8 @@ import (
 
 	"hindsight/internal/fakellm"
 	"hindsight/internal/freeport"
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // pods are sidecars in processes of their own on one real Weaviate.

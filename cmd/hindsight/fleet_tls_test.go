@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"hindsight/store/weaviatedb/weaviatetest"
+	"hindsight/internal/weaviatetest"
 )
 
 // ingress ends TLS in front of a server: one address for HTTP and gRPC, under a

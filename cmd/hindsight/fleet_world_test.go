@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"hindsight/internal/fakellm"
-	"hindsight/store/weaviatedb/weaviatetest"
+	"hindsight/internal/weaviatetest"
 )
 
 // crew is several sidecars on one real Weaviate and one model, each with a

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
 	"hindsight/store/badgerdb"
 	"hindsight/store/storetest"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // filled makes a directory with the memories of two tenants, one of them edited,

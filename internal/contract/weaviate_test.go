@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
 	"hindsight/store/embedding"
 	"hindsight/store/storetest"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // backend is a DB as the contract sees it.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hindsight/internal/weaviateserver"
 	"hindsight/store"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviateserver"
 )
 
 // Shared is the Weaviate that the outbox is delivered to. A nil one stands for

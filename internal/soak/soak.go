@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"hindsight/internal/kill"
-	"hindsight/store/weaviatedb/weaviateserver"
+	"hindsight/internal/weaviateserver"
 )
 
 // Config says what is run and for how long.

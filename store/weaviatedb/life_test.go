@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store"
 	"hindsight/store/index"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 var ann = store.UserScope("ann")

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"hindsight/internal/weaviatetest"
 	"hindsight/store/weaviatedb"
-	"hindsight/store/weaviatedb/weaviatetest"
 )
 
 // common is the server of the tests that do it no harm; TestMain ends it.

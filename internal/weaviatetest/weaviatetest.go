@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"hindsight/store/weaviatedb/weaviateserver"
+	"hindsight/internal/weaviateserver"
 )
 
 // Program names the variable that holds the path of the server.
