@@ -7,48 +7,49 @@ import (
 	"hindsight/store"
 )
 
-// Look-ups go back over the answers of a history in two steps: the first
-// nearly always finds something, the second is for histories whose last
-// answers never passed through us.
+// Look-ups go back over the answers of a history in three steps, newest first. The
+// newest answer nearly always decides by itself: it was given in one session. The
+// few before it tell those apart that have it too, and the third step is for
+// histories whose last answers never passed through us.
 const (
-	firstStep  = 8
-	secondStep = 32
+	firstStep  = 1
+	secondStep = 8
+	thirdStep  = 40
 )
 
 // byAnchor finds the session in which the history was said, "" if none.
 func (k *Tracker) byAnchor(ctx context.Context, h *hasher, r *reading) (string, error) {
-	models := slices.Clone(r.models[max(0, len(r.models)-firstStep-secondStep):])
-	slices.Reverse(models)
+	answers := slices.Clone(r.models[max(0, len(r.models)-thirdStep):])
+	slices.Reverse(answers)
 	var fits [][]store.Anchor
-	for _, step := range []int{firstStep, secondStep} {
-		if len(models) == 0 {
-			return "", nil
-		}
-		part := models[:min(step, len(models))]
-		models = models[len(part):]
+	for _, upTo := range []int{firstStep, secondStep, thirdStep} {
 		var keys []store.Hash
 		var of [][]mark
-		for _, s := range part {
+		for _, s := range answers[len(fits):min(upTo, len(answers))] {
 			marks := h.marks(s)
 			of = append(of, marks)
 			for _, m := range marks {
 				keys = append(keys, m.key)
 			}
 		}
+		if len(keys) == 0 { // calls without ids leave no mark
+			continue
+		}
 		found, err := k.lookUp(ctx, h, keys)
 		if err != nil {
 			return "", err
 		}
-		fits = fits[:0]
 		for _, marks := range of {
 			fits = append(fits, fitting(marks, found[:len(marks)]))
 			found = found[len(marks):]
 		}
-		if s := choose(fits, part); s != "" {
+		s, only := choose(fits, answers)
+		if only || s != "" && upTo >= secondStep {
 			return s, nil
 		}
 	}
-	return "", nil
+	s, _ := choose(fits, answers)
+	return s, nil
 }
 
 // fitting joins the anchors of one answer's keys. A key that is to be good
@@ -67,13 +68,17 @@ func fitting(marks []mark, found [][]store.Anchor) []store.Anchor {
 // choose picks a session, given the anchors that fit each answer, the last
 // answer first. The last answer that is known decides; where it is known from
 // several sessions, those that know the answers before it, too; of these the
-// newest whose history was exactly this long, else the newest.
-func choose(fits [][]store.Anchor, answers []modelSaid) string {
+// newest whose history was exactly this long, else the newest. only says that the
+// last answer that is known is known from one session.
+func choose(fits [][]store.Anchor, answers []modelSaid) (session string, only bool) {
 	for i, fit := range fits {
 		if len(fit) == 0 {
 			continue
 		}
 		can := sessionsOf(fit)
+		if len(can) == 1 {
+			return fit[0].Session, true
+		}
 		for _, older := range fits[i+1:] {
 			both := map[string]bool{}
 			for s := range sessionsOf(older) {
@@ -98,11 +103,11 @@ func choose(fits [][]store.Anchor, answers []modelSaid) string {
 			}
 		}
 		if exact.Session != "" {
-			return exact.Session
+			return exact.Session, false
 		}
-		return best.Session
+		return best.Session, false
 	}
-	return ""
+	return "", false
 }
 
 func sessionsOf(anchors []store.Anchor) map[string]bool {

@@ -59,15 +59,12 @@ func (c *memo) short(parts []string) uint64 {
 	if len(parts) == 1 {
 		return maphash.String(c.seed, parts[0])
 	}
-	var sum maphash.Hash
-	sum.SetSeed(c.seed)
-	var n [8]byte
+	var small [256]byte // names and hashes fit
+	b := small[:0]
 	for _, p := range parts {
-		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
-		_, _ = sum.Write(n[:]) // it has no error
-		_, _ = sum.WriteString(p)
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(p))), p...)
 	}
-	return sum.Sum64()
+	return maphash.Bytes(c.seed, b)
 }
 
 // body is a short hash of a request's body, good as long as the process lives.

@@ -51,7 +51,7 @@ func (k *Tracker) consult(ctx context.Context, t *Turn, sig signals, r *reading)
 // earlier are the keys under which whoever has served the newest of a request's
 // earlier turns knows it, and those of a few turns before as well.
 func (k *Tracker) earlier(h *hasher, sig signals, r *reading) (newest, all []store.Hash) {
-	models := r.models[max(0, len(r.models)-firstStep):]
+	models := r.models[max(0, len(r.models)-secondStep):]
 	for i := len(models) - 1; i >= 0; i-- {
 		for _, m := range h.marks(models[i]) {
 			all = append(all, m.key)
@@ -65,7 +65,7 @@ func (k *Tracker) earlier(h *hasher, sig signals, r *reading) (newest, all []sto
 		newest = []store.Hash{h.responseMark(sig.response).key}
 		all = append(newest[:1:1], all...)
 	case r.opens() && len(r.humans) >= 2: // compaction took the answers
-		all = append(all, h.chains(r.humans, firstStep-len(all))...)
+		all = append(all, h.chains(r.humans, secondStep-len(all))...)
 		newest = all
 	}
 	return newest, all

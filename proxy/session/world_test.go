@@ -29,6 +29,7 @@ type fakeStore struct {
 	anchors   map[store.Owner]map[store.Hash][]store.Anchor
 	exchanges map[string]store.Exchange
 	order     []string // ids of finished exchanges
+	asked     int      // anchors' keys, so far
 }
 
 func newFakeStore() *fakeStore {
@@ -78,6 +79,7 @@ func (s *fakeStore) Anchors(ctx context.Context, o store.Owner, keys []store.Has
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o.Agent = ""
+	s.asked += len(keys)
 	out := make([][]store.Anchor, len(keys))
 	for i, key := range keys {
 		out[i] = slices.Clone(s.anchors[o][key])
