@@ -52,6 +52,57 @@ func (c *crew) everythingOf(classes ...string) string {
 	return out.String()
 }
 
+// What one sidecar has erased of a tenant stays erased on another that links the
+// tenant without having heard of it: what it holds of the person, and what the person
+// said to it before. While the others can't be asked, nothing is linked.
+func TestFleetErasureOutlivesALink(t *testing.T) {
+	c := newCrew(t, 2, "HINDSIGHT_SESSION_IDLE=1h")
+	a, b := c.members[0], c.members[1]
+	const ann = "/api/v1/tenants/before/scopes/user:ann"
+	remember := func(w *world, text string) {
+		w.admin(http.MethodPost, "/api/v1/memories", `{"tenant":"before","scope":"user:ann","type":"user_fact","text":"`+text+`"}`)
+	}
+	remember(a, "The staging database listens on port 5433.")
+	c.settled(0)
+	all := func(w *world, tenant string) (v struct{ Memories []store.Memory }) {
+		w.decode(w.admin(http.MethodGet, "/api/v1/memories?tenant="+tenant, ""), &v)
+		return v
+	}
+	b.until("the other sidecar has it", func() bool { return len(all(b, "before").Memories) == 1 })
+	b.stop()
+	var rec store.Receipt
+	a.decode(a.admin(http.MethodDelete, ann, ""), &rec)
+	c.settled(0)
+	remember(a, "The person is back.")
+	c.settled(0)
+	c.server.Stop()
+	b.env["MEMORY"] = "degraded"
+	b.start()
+	link := `{"from":"before","to":"acme"}`
+	if status, body := b.tryAdmin(http.MethodPost, "/api/v1/tenants/link", link); status != http.StatusServiceUnavailable || !strings.Contains(string(body), "tenants can't be linked now") {
+		t.Errorf("while Weaviate is away: %d %s", status, body)
+	}
+	if err := c.server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.until("it is linked", func() bool {
+		status, _ := b.tryAdmin(http.MethodPost, "/api/v1/tenants/link", link)
+		return status == http.StatusOK
+	})
+	if got := all(b, "acme").Memories; len(got) > 0 {
+		t.Errorf("in sight by the other name: %q", texts(got))
+	}
+	var got store.Receipt
+	b.decode(b.admin(http.MethodGet, strings.Replace(ann, "before", "acme", 1)+"/erasure", ""), &got)
+	if !got.ErasedAt.Equal(rec.ErasedAt) || got.Memories != 1 || got.Tenant != "acme" {
+		t.Errorf("receipt %+v", got)
+	}
+	c.settled(1)
+	if all := c.everythingOf("Agent_memory"); strings.Contains(all, "5433") {
+		t.Error("Weaviate has it again")
+	}
+}
+
 // What is erased on one sidecar can't be read there from the moment of the receipt,
 // isn't in Weaviate once the outbox has run, and leaves the other sidecar: memories,
 // blocks, and the events of a session that nobody has reflected on. Words are random

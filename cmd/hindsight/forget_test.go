@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hindsight/proxy/admin"
 	"hindsight/store"
 )
@@ -70,6 +72,34 @@ func TestErasedMemoryHasAReceipt(t *testing.T) {
 	}
 	s := &shell{t: t, env: w.env}
 	s.env["HINDSIGHT_ADMIN_LISTEN"] = strings.TrimPrefix(w.st.adminURL(), "http://")
+	locker := w.memories("local")[1]
+	if !strings.Contains(locker.Text, "L7733") {
+		t.Fatalf("%q", locker.Text)
+	}
+	w.decode(w.admin(http.MethodDelete, "/api/v1/memories/"+locker.ID+"?erase=true", ""), &left)
+	const erasure = "/api/v1/tenants/acme/scopes/user:local/erasure"
+	var is store.Receipt
+	w.until("its bytes have left the files", func() bool {
+		w.decode(w.admin(http.MethodGet, erasure+"?memory="+locker.ID, ""), &is)
+		return is.State == store.ErasureDone
+	})
+	if in := filesHolding(t, w.env["HINDSIGHT_DATA_DIR"], "L7733"); in != nil {
+		t.Errorf("done, and its words stand in %v", in)
+	}
+	was := *left.Erasure
+	was.State = store.ErasureDone
+	if d := cmp.Diff(was, is); d != "" {
+		t.Errorf("the receipt that is kept (-want +got):\n%s", d)
+	}
+	if _, out, _ := s.run("tenants", "erasure", "--scope", "user:local", "--memory", locker.ID); !strings.Contains(out, "done") || !strings.Contains(out, locker.ID) {
+		t.Errorf("the command says %s", out)
+	}
+	for _, of := range []string{"", "?memory=mnone", "?memory=" + w.memories("local")[0].ID} {
+		if status, body := w.tryAdmin(http.MethodGet, erasure+of, ""); status != http.StatusNotFound {
+			t.Errorf("the receipt of what wasn't erased (%s): %d %s", of, status, body)
+		}
+	}
+	w.learn("My hat is H5511.")
 	for _, args := range [][]string{{w.memories("local")[0].ID}, {"--type", "user_fact"}} {
 		_, out, _ := s.run(append([]string{"memories", "forget", "--erase"}, args...)...)
 		for _, line := range []string{"memories  ", "recall records  ", "out of reach  "} {

@@ -163,6 +163,18 @@ func (e everybodys) EraseScope(ctx context.Context, tenant string, sc store.Scop
 	return e.managed.EraseScope(ctx, tenant, sc)
 }
 
+// LinkTenants implements admin.Tenants. What others have erased of the two is erased
+// here first: moved to another name it would come back. While they can't be asked,
+// nothing is linked.
+func (e everybodys) LinkTenants(ctx context.Context, from, to string) error {
+	for _, tenant := range []string{from, to} {
+		if err := e.shared.fleet.LearnErased(ctx, tenant); err != nil {
+			return &store.Off{Reason: "tenants can't be linked now: " + err.Error()}
+		}
+	}
+	return e.managed.LinkTenants(ctx, from, to)
+}
+
 // Figures implements admin.Counter.
 func (e everybodys) Figures(ctx context.Context, tenant string) (store.Figures, error) {
 	e.refresh(ctx, tenant)

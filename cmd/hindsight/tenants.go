@@ -20,7 +20,7 @@ type tenantsCmd struct {
 	List    tenantsList    `cmd:"" help:"List tenants and their scopes."`
 	Link    tenantsLink    `cmd:"" help:"Let a tenant go on in another, after its credential was rotated."`
 	Erase   tenantsErase   `cmd:"" help:"Erase everything of a scope: memories, sessions and what was injected."`
-	Erasure tenantsErasure `cmd:"" help:"The receipt of a scope's last erasure, and whether its bytes have left the files."`
+	Erasure tenantsErasure `cmd:"" help:"The receipt of the last erasure of a scope, or of that of one memory, and whether its bytes have left the files."`
 }
 
 const tenantsPath = "/api/v1/tenants"
@@ -85,21 +85,26 @@ func (c *tenantsErase) Run(ctx context.Context, a *app) error {
 	if !c.Yes {
 		return &failure{wrong: "nothing was erased", next: "Say --yes to erase everything of " + c.Scope + " for good.", code: exitUsage}
 	}
-	return receipt(ctx, a, c.reach, c.Scope, http.MethodDelete, "")
+	return receipt(ctx, a, c.reach, c.Scope, http.MethodDelete, "", nil)
 }
 
 type tenantsErasure struct {
 	reach
-	Scope string `required:"" placeholder:"SCOPE" help:"The scope that was erased."`
+	Scope  string `required:"" placeholder:"SCOPE" help:"The scope that was erased."`
+	Memory string `placeholder:"ID" help:"A memory of the scope that was erased by itself."`
 }
 
 // Run prints the receipt.
 func (c *tenantsErasure) Run(ctx context.Context, a *app) error {
-	return receipt(ctx, a, c.reach, c.Scope, http.MethodGet, "/erasure")
+	q := url.Values{}
+	if c.Memory != "" {
+		q.Set("memory", c.Memory)
+	}
+	return receipt(ctx, a, c.reach, c.Scope, http.MethodGet, "/erasure", q)
 }
 
 // receipt makes a call on a scope that answers with the receipt of its erasure.
-func receipt(ctx context.Context, a *app, to reach, scope, method, path string) (err error) {
+func receipt(ctx context.Context, a *app, to reach, scope, method, path string, q url.Values) (err error) {
 	cl, err := a.client(ctx, to)
 	if err != nil {
 		return err
@@ -112,7 +117,7 @@ func receipt(ctx context.Context, a *app, to reach, scope, method, path string) 
 		}
 	}
 	var r store.Receipt
-	if _, err := cl.do(ctx, method, erasedPath(tenant, scope)+path, nil, nil, &r); err != nil {
+	if _, err := cl.do(ctx, method, erasedPath(tenant, scope)+path, q, nil, &r); err != nil {
 		return err
 	}
 	if a.json {

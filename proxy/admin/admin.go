@@ -39,7 +39,8 @@ type Memories interface {
 // Archive takes memories out of use and back, to an earlier revision too (0: as
 // it stands; store.ErrNoRevision where there was none). Revisions are the older
 // forms of one, the newest first; Chain is what replaced what. Erasure is the
-// receipt of a scope's last erasure and how far that is by now.
+// receipt of a scope's last erasure, or of that of a memory of it, and how far that
+// is by now.
 type Archive interface {
 	ForgetMemory(ctx context.Context, id string) (store.Memory, error)
 	EraseMemory(ctx context.Context, id string) (store.Receipt, error)
@@ -47,7 +48,7 @@ type Archive interface {
 	Revisions(ctx context.Context, id string) ([]store.Memory, error)
 	Chain(ctx context.Context, id string) ([]store.Memory, error)
 	EraseScope(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
-	Erasure(ctx context.Context, tenant string, scope store.Scope) (store.Receipt, error)
+	Erasure(ctx context.Context, tenant string, scope store.Scope, memory string) (store.Receipt, error)
 	UndoConsolidation(ctx context.Context, id string) (product store.Memory, sources []store.Memory, err error)
 }
 

@@ -14,7 +14,7 @@ func (a *API) tenants(api huma.API) {
 	route(api, "list-tenants", http.MethodGet, base+"/tenants", "List tenants and what stands in their scopes", a.listTenants)
 	route(api, "link-tenants", http.MethodPost, base+"/tenants/link", "Join a tenant to another, after a credential was rotated", a.linkTenants)
 	route(api, "erase-scope", http.MethodDelete, base+"/tenants/{tenant}/scopes/{scope}", "Erase everything of a scope", a.eraseScope)
-	route(api, "get-erasure", http.MethodGet, base+"/tenants/{tenant}/scopes/{scope}/erasure", "The receipt of a scope's last erasure, and how far it is", a.getErasure)
+	route(api, "get-erasure", http.MethodGet, base+"/tenants/{tenant}/scopes/{scope}/erasure", "The receipt of the last erasure of a scope, or of that of one memory, and how far it is", a.getErasure)
 }
 
 type tenantsOutput struct {
@@ -86,22 +86,34 @@ func (a *API) linkTenants(ctx context.Context, in *linkInput) (*linkOutput, erro
 	return out, nil
 }
 
-type eraseInput struct {
+// ScopePath names a scope of a tenant.
+type ScopePath struct {
 	Tenant string `path:"tenant" maxLength:"200"`
 	Scope  string `path:"scope" doc:"Percent-encoded as a part of a path: user:alice%2Fagent:coder." example:"user:alice"`
 }
 
 type eraseOutput struct{ Body store.Receipt }
 
-func (a *API) eraseScope(ctx context.Context, in *eraseInput) (*eraseOutput, error) {
-	return a.erasure(ctx, in, a.cfg.Store.EraseScope)
+type erasureInput struct {
+	ScopePath
+	Memory string `query:"memory" maxLength:"200" doc:"The id of a memory of the scope: the receipt of its erasure."`
 }
 
-func (a *API) getErasure(ctx context.Context, in *eraseInput) (*eraseOutput, error) {
-	return a.erasure(ctx, in, a.cfg.Store.Erasure)
+func (a *API) eraseScope(ctx context.Context, in *ScopePath) (*eraseOutput, error) {
+	return a.erasure(ctx, in, "", a.cfg.Store.EraseScope)
 }
 
-func (a *API) erasure(ctx context.Context, in *eraseInput, of func(context.Context, string, store.Scope) (store.Receipt, error)) (*eraseOutput, error) {
+func (a *API) getErasure(ctx context.Context, in *erasureInput) (*eraseOutput, error) {
+	what := ""
+	if in.Memory != "" {
+		what = fmt.Sprintf("the erasure of memory %q in ", in.Memory)
+	}
+	return a.erasure(ctx, &in.ScopePath, what, func(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
+		return a.cfg.Store.Erasure(ctx, tenant, sc, in.Memory)
+	})
+}
+
+func (a *API) erasure(ctx context.Context, in *ScopePath, what string, of func(context.Context, string, store.Scope) (store.Receipt, error)) (*eraseOutput, error) {
 	sc, err := scope(in.Scope, "path.scope")
 	if err != nil {
 		return nil, err
@@ -112,7 +124,7 @@ func (a *API) erasure(ctx context.Context, in *eraseInput, of func(context.Conte
 	}
 	receipt, err := of(ctx, tenant, sc)
 	if err != nil {
-		return nil, a.fail(fmt.Sprintf("scope %q of tenant %q", sc, tenant), err)
+		return nil, a.fail(fmt.Sprintf("%sscope %q of tenant %q", what, sc, tenant), err)
 	}
 	return &eraseOutput{Body: receipt}, nil
 }

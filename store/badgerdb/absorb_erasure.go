@@ -8,14 +8,16 @@ import (
 )
 
 // absorbErasure erases a scope as it was erased elsewhere: what came after that
-// moment stays, what came before isn't taken in any more.
+// moment stays, what came before isn't taken in any more. What the tenant had may
+// have gone to another one here: then it is erased there.
 func (s *Store) absorbErasure(ctx context.Context, r *store.SharedRecord) error {
-	if s.tenant(r.Tenant) != r.Tenant || r.Time.IsZero() {
-		return nil // what this tenant had has gone to another one here
+	if r.Time.IsZero() {
+		return nil
 	}
+	tenant := s.tenant(r.Tenant)
 	done := false
 	err := s.with(func(h *handle) error {
-		at := h.at(r.Tenant, r.Scope)
+		at := h.at(tenant, r.Scope)
 		s.mu.RLock()
 		defer s.mu.RUnlock()
 		done = !s.mem.erased[at].Before(r.Time)
@@ -24,8 +26,8 @@ func (s *Store) absorbErasure(ctx context.Context, r *store.SharedRecord) error 
 	if err != nil || done {
 		return err
 	}
-	rec := store.Receipt{Tenant: r.Tenant, Scope: r.Scope}
-	return s.eraseUntil(ctx, r.Tenant, r.Scope, r.Time, &rec)
+	rec := store.Receipt{Tenant: tenant, Scope: r.Scope}
+	return s.eraseUntil(ctx, tenant, r.Scope, r.Time, tenant != r.Tenant, &rec)
 }
 
 // scopeErased is when a scope was last erased, by itself or as an agent's part of

@@ -180,6 +180,64 @@ func TestAForeignErasureErasesWhatCameBefore(t *testing.T) {
 	}
 }
 
+// What another sidecar erased stays erased where its tenant is linked to another here,
+// whether it was heard of before the link or after: what is from before the erasure
+// isn't there under the other name, and isn't learned again. The receipt says what
+// was here.
+func TestAForeignErasureOutlivesALink(t *testing.T) {
+	t.Parallel()
+	for _, heard := range []string{"before", "after"} {
+		t.Run(heard, func(t *testing.T) {
+			t.Parallel()
+			c, all, cloud := newFleet(t, 2)
+			a, b := all[0], all[1]
+			old, is := store.Owner{Tenant: "old-key", User: "ann"}, store.Owner{Tenant: "new-key", User: "ann"}
+			m := fill(t, a.Store, old, "s1", c.now())
+			alone := written("on its own")
+			alone.Tenant, alone.Scope = "old-key", bob.Scope()
+			alone = put(t, a.Store, alone)
+			tell(t, b.Store, said(store.Owner{Tenant: "new-key", User: "bob"}, "s2", "x2", "hi", c.now()))
+			cloud.settle(all...)
+			before := c.now()
+			c.add(time.Minute)
+			must[store.Receipt](t)(a.EraseMemory(t.Context(), alone.ID))
+			c.add(time.Minute)
+			rec := must[store.Receipt](t)(a.EraseScope(t.Context(), "old-key", ann.Scope()))
+			link := func() {
+				t.Helper()
+				if err := b.LinkTenants(t.Context(), "old-key", "new-key"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if heard == "after" {
+				link()
+			}
+			cloud.settle(a)
+			cloud.settle(b)
+			if heard == "before" {
+				link()
+			}
+			cloud.settle(b)
+			for _, id := range []string{m.ID, alone.ID} {
+				if x, err := b.Memory(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("%s is in sight as %s's: %v", x.Text, x.Tenant, err)
+				}
+				if x, ok := cloud.memories[id]; ok {
+					t.Errorf("%s is shared as %s's", x.Memory.Text, x.Memory.Tenant)
+				}
+			}
+			tell(t, b.Store, said(is, "late", "x3", "hi", before))
+			if x, err := b.Session(t.Context(), is, "late"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("what is from before the erasure was taken in: %+v %v", x, err)
+			}
+			got := must[store.Receipt](t)(b.Erasure(t.Context(), "new-key", ann.Scope(), ""))
+			if got.Tenant != "new-key" || got.Memories == 0 || got.Sessions != 1 || !got.ErasedAt.Equal(rec.ErasedAt) {
+				t.Errorf("receipt %+v", got)
+			}
+		})
+	}
+}
+
 func TestAnErasedSentenceLeavesEveryCopyOfOtherMemories(t *testing.T) {
 	t.Parallel()
 	c, all, cloud := newFleet(t, 2)

@@ -248,11 +248,10 @@ func (s *Store) absorbNote(t *tx, r *store.SharedRecord) error {
 
 // absorbGone erases a memory that was erased elsewhere, with the exchanges here
 // that hold its sentences and the blocks that show it. What was made of it is
-// mended by whoever erased it, and comes from there.
+// mended by whoever erased it, and comes from there. Where it has gone to another
+// tenant here, the fleet is told of its going from there.
 func (s *Store) absorbGone(r *store.SharedRecord) error {
-	if s.tenant(r.Tenant) != r.Tenant {
-		return nil // it has gone to another tenant here
-	}
+	tenant := s.tenant(r.Tenant)
 	var m store.Memory
 	here := false
 	err := s.view(func(v view) error {
@@ -260,7 +259,7 @@ func (s *Store) absorbGone(r *store.SharedRecord) error {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		m, here = x, err == nil && is == v.h.at(r.Tenant, r.Scope)
+		m, here = x, err == nil && is == v.h.at(tenant, r.Scope)
 		return err
 	})
 	if err != nil || here && m.CreatedAt.After(r.Time) {
@@ -277,8 +276,8 @@ func (s *Store) absorbGone(r *store.SharedRecord) error {
 		defer s.squeezeSoon()
 	}
 	return s.change(func(t *tx) error {
-		t.foreign = true
-		at, id := t.h.at(r.Tenant, r.Scope), t.h.memory(r.ID)
+		t.foreign = tenant == r.Tenant
+		at, id := t.h.at(tenant, r.Scope), t.h.memory(r.ID)
 		known, err := s.erasedAt(t, id)
 		if err != nil || !known.Before(r.Time) && !here {
 			return err

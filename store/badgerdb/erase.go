@@ -24,13 +24,14 @@ import (
 // [Store.Erasure] tells when they have.
 func (s *Store) EraseScope(ctx context.Context, tenant string, sc store.Scope) (store.Receipt, error) {
 	rec := store.Receipt{Tenant: tenant, Scope: sc}
-	err := s.eraseUntil(ctx, tenant, sc, time.Time{}, &rec)
+	err := s.eraseUntil(ctx, tenant, sc, time.Time{}, true, &rec)
 	return rec, wrap("erase scope", err)
 }
 
 // eraseUntil is EraseScope; with a time it is one that another sidecar did then:
-// what came after it stays, and a tenant that is unknown here gets the mark.
-func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, until time.Time, rec *store.Receipt) error {
+// what came after it stays, and a tenant that is unknown here gets the mark. The fleet
+// is told unless it has the erasure already.
+func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, until time.Time, tell bool, rec *store.Receipt) error {
 	if err := s.Flush(ctx); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, u
 		s.write.Lock()
 		defer s.write.Unlock()
 		rec.Tenant = s.tenant(tenant)
-		return s.erase(h, sc, until, rec)
+		return s.erase(h, sc, until, tell, rec)
 	})
 	if err == nil {
 		s.squeezeSoon()
@@ -48,7 +49,7 @@ func (s *Store) eraseUntil(ctx context.Context, tenant string, sc store.Scope, u
 
 // erase is eraseUntil under the write lock. What rests on the scope elsewhere goes
 // first: killed in between, the scope is still there to be erased again.
-func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Receipt) error {
+func (s *Store) erase(h *handle, sc store.Scope, until time.Time, tell bool, rec *store.Receipt) error {
 	tenant := rec.Tenant
 	scopes, err := s.below(h, tenant, sc)
 	if errors.Is(err, store.ErrNotFound) && !until.IsZero() {
@@ -58,7 +59,7 @@ func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Rec
 		return err
 	}
 	rec.Erased = scopes
-	gone := &erased{going: map[place]bool{}, sessions: map[string]bool{}, until: until, stay: map[store.Hash]bool{}}
+	gone := &erased{going: map[place]bool{}, sessions: map[string]bool{}, until: until, tell: tell, stay: map[store.Hash]bool{}}
 	all := make([]*eraser, len(scopes))
 	for i, sc := range scopes {
 		e := &eraser{s: s, h: h, tenant: tenant, scope: sc, rec: rec, gone: gone}
@@ -71,7 +72,7 @@ func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Rec
 			return err
 		}
 	}
-	err = s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error {
+	err = s.apply(h, &tx{foreign: !gone.tell}, func(t *tx) error {
 		rec.Promoted, err = s.unshare(t, tenant, gone.going, func(id string, at place) bool { return gone.takes(h, id, at) })
 		rec.Outbox += len(t.shipped)
 		return err
@@ -91,17 +92,20 @@ func (s *Store) erase(h *handle, sc store.Scope, until time.Time, rec *store.Rec
 // wipeScopes erases scopes row by row, because some of it came after the erasure
 // and stays.
 func (s *Store) wipeScopes(h *handle, all []*eraser) error {
-	gone, tenant := all[0].gone, all[0].tenant
+	gone, tenant, rec := all[0].gone, all[0].tenant, all[0].rec
 	for _, e := range all {
 		if err := e.run(); err != nil {
 			return err
 		}
 	}
-	scopes := all[0].rec.Erased
-	if err := s.dropWaiting(h, tenant, scopes); err != nil {
+	rec.ErasedAt, rec.State, rec.OutOfReach = gone.until, store.ErasureSweeping, store.BeyondErasure(h.keys != nil, s.cfg.Share)
+	if err := s.apply(h, &tx{}, func(t *tx) error { return s.putReceipt(t, receipt{Receipt: *rec}) }); err != nil {
 		return err
 	}
-	if err := s.shipStaying(h, tenant, scopes, gone); err != nil {
+	if err := s.dropWaiting(h, tenant, rec.Erased); err != nil {
+		return err
+	}
+	if err := s.shipStaying(h, tenant, rec.Erased, gone); err != nil {
 		return err
 	}
 	s.feed.reset()
@@ -155,7 +159,7 @@ func (e *eraser) users() (place, bool) {
 // scope's own record last.
 func (e *eraser) run() error {
 	at := e.at()
-	err := e.s.apply(e.h, &tx{foreign: e.gone.foreign()}, func(t *tx) error { return e.mark(t, e.gone.until) })
+	err := e.s.apply(e.h, &tx{foreign: !e.gone.tell}, func(t *tx) error { return e.mark(t, e.gone.until) })
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type erased struct {
 	// until is when another sidecar erased it, zero for an erasure of our own: what
 	// came later stays.
 	until time.Time
+	tell  bool                // the fleet doesn't have it yet
 	stay  map[store.Hash]bool // memories that came later
 }
 
@@ -23,7 +24,7 @@ func (g *erased) takes(h *handle, id string, at place) bool {
 	return g.going[at] && !g.stay[h.memory(id)]
 }
 
-// foreign says whether the fleet has the erasure already.
+// foreign says whether another sidecar erased it.
 func (g *erased) foreign() bool { return !g.until.IsZero() }
 
 // keeps says whether what was made then came after the erasure.
@@ -78,7 +79,7 @@ func (s *Store) followErased(h *handle, tenant string, gone *erased, rec *store.
 			if !changed {
 				continue
 			}
-			if err := s.apply(h, &tx{foreign: gone.foreign()}, func(t *tx) error { return s.loseErased(t, &m, left, rec) }); err != nil {
+			if err := s.apply(h, &tx{foreign: !gone.tell}, func(t *tx) error { return s.loseErased(t, &m, left, rec) }); err != nil {
 				return err
 			}
 		}

@@ -80,7 +80,11 @@ func (s *Store) EraseMemory(ctx context.Context, id string) (store.Receipt, erro
 		if rec.Outbox = len(t.shipped); rec.Outbox > 0 {
 			rec.Shared = store.ErasureWaiting
 		}
-		return nil
+		kept := receipt{Receipt: *rec}
+		for thing := range t.shipped {
+			kept.Waits = append(kept.Waits, []byte(thing))
+		}
+		return s.putReceipt(t, kept)
 	})
 	if err == nil {
 		s.squeezeSoon()

@@ -93,15 +93,38 @@ func TestErasedWordsLeaveTheDirectory(t *testing.T) {
 	if p := must[[]store.Place](t)(s.Places(t.Context(), ann, "s")); len(p) != 1 {
 		t.Errorf("places %v", p)
 	}
-	deadline := time.Now().Add(20 * time.Second)
-	for fileWith(t, dir) != "" { // the keeper squeezes in its own time
-		if time.Now().After(deadline) {
-			t.Fatalf("the words stand in %s", fileWith(t, dir))
+	ended := func() store.Receipt {
+		t.Helper()
+		deadline := time.Now().Add(20 * time.Second)
+		for { // the keeper squeezes in its own time
+			rec := must[store.Receipt](t)(s.Erasure(t.Context(), "acme", ann.Scope(), "mtrade"))
+			if rec.State == store.ErasureDone {
+				return rec
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("receipt %+v", rec)
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(50 * time.Millisecond)
+	}
+	want.State = store.ErasureDone
+	if d := cmp.Diff(want, ended()); d != "" {
+		t.Errorf("the receipt that is kept (-want +got):\n%s", d)
+	}
+	if where := fileWith(t, dir); where != "" {
+		t.Errorf("the words stand in %s", where)
+	}
+	if _, err := s.Erasure(t.Context(), "acme", ann.Scope(), ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the receipt of the scope, which wasn't erased: %v", err)
+	}
+	// As a kill between the erasure and the merging of the files leaves it.
+	want.State = store.ErasureSweeping
+	if err := s.change(func(t *tx) error { return s.putReceipt(t, receipt{Receipt: want}) }); err != nil {
+		t.Fatal(err)
 	}
 	s.stop()
-	open(t, Config{Dir: dir, Now: clk.now})
+	s = open(t, Config{Dir: dir, Now: clk.now})
+	ended()
 	if where := fileWith(t, dir); where != "" {
 		t.Errorf("after a restart the words stand in %s", where)
 	}

@@ -1,7 +1,6 @@
 package badgerdb
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -35,7 +34,7 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 			}
 		}
 		rec.Outbox += len(t.shipped)
-		return s.putReceipt(t, rec)
+		return s.putReceipt(t, receipt{Receipt: *rec})
 	})
 	if err != nil {
 		return err
@@ -68,7 +67,7 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 		if err := e.conversations(); err != nil {
 			return err
 		}
-		if err := s.apply(h, &tx{}, func(t *tx) error { return s.putReceipt(t, rec) }); err != nil {
+		if err := s.apply(h, &tx{}, func(t *tx) error { return s.putReceipt(t, receipt{Receipt: *rec}) }); err != nil {
 			return err
 		}
 		if err := s.reload(h); err != nil {
@@ -78,7 +77,9 @@ func (s *Store) hideScopes(h *handle, all []*eraser) error {
 	if err := s.dropWaiting(h, rec.Tenant, rec.Erased); err != nil {
 		return err
 	}
-	s.progress(h, rec)
+	done := receipt{Receipt: *rec}
+	s.progress(h, &done)
+	*rec = done.Receipt
 	return nil
 }
 
@@ -157,46 +158,4 @@ func (e *eraser) count() (ids []store.Hash, err error) {
 		}
 	}
 	return ids, nil
-}
-
-func receiptKey(h *handle, tenant string, sc store.Scope) []byte {
-	at := h.at(tenant, sc)
-	return join(famReceipt, at[:])
-}
-
-func (s *Store) putReceipt(t *tx, rec *store.Receipt) error {
-	return t.put(receiptKey(t.h, rec.Tenant, rec.Scope), rec, 0, keepSession)
-}
-
-// Erasure is the receipt of the last erasure of a scope, and how far it is. The
-// error is store.ErrNotFound where there was none within 400 days, or another
-// sidecar did it.
-func (s *Store) Erasure(_ context.Context, tenant string, sc store.Scope) (rec store.Receipt, err error) {
-	err = s.view(func(v view) error {
-		if err := v.get(receiptKey(v.h, s.tenant(tenant), sc), &rec); err != nil {
-			return err
-		}
-		s.progress(v.h, &rec)
-		rec.Tenant = s.tenant(rec.Tenant) // it may have been linked since
-		return nil
-	})
-	return rec, wrap("find the receipt of an erasure", err)
-}
-
-// progress says in a receipt how far its erasure is.
-func (s *Store) progress(h *handle, rec *store.Receipt) {
-	rec.State = store.ErasureDone
-	if s.cfg.Share {
-		rec.Shared = store.ErasureDone
-	}
-	hidden := h.hidden.Load()
-	for _, sc := range rec.Erased {
-		at := h.at(rec.Tenant, sc)
-		if hidden != nil && (*hidden)[at] > 0 {
-			rec.State = store.ErasureSweeping
-		}
-		if s.cfg.Share && s.outbox.waitsFor((&waiting{kind: outErasure}).thing(at)) {
-			rec.Shared = store.ErasureWaiting
-		}
-	}
 }

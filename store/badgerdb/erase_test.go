@@ -252,7 +252,7 @@ func TestLinkedTenantsStayErased(t *testing.T) {
 		t.Errorf("what is from before the erasure was taken in: %+v %v", x, err)
 	}
 	for _, name := range []string{"old-key", "new-key"} {
-		if got := must[store.Receipt](t)(s.Erasure(t.Context(), name, ann.Scope())); got.Tenant != "new-key" || got.Sessions != 1 || !got.ErasedAt.Equal(rec.ErasedAt) {
+		if got := must[store.Receipt](t)(s.Erasure(t.Context(), name, ann.Scope(), "")); got.Tenant != "new-key" || got.Sessions != 1 || !got.ErasedAt.Equal(rec.ErasedAt) {
 			t.Errorf("by the name %s: receipt %+v", name, got)
 		}
 	}

@@ -19,7 +19,7 @@ func eraseUnswept(t *testing.T, s *Store, tenant string, sc store.Scope) (rec st
 	flush(t, s)
 	s.write.Lock() // which the sweep needs and reading doesn't
 	rec = store.Receipt{Tenant: tenant, Scope: sc}
-	err := s.erase(s.h, sc, time.Time{}, &rec)
+	err := s.erase(s.h, sc, time.Time{}, true, &rec)
 	sweep = sync.OnceFunc(func() { s.squeezeSoon(); s.write.Unlock() })
 	t.Cleanup(sweep) // before the store is closed
 	if err != nil {
@@ -148,10 +148,10 @@ func TestAnErasedScopeIsHiddenUntilItIsSwept(t *testing.T) {
 	s = open(t, cfg)
 	stands()
 	until(t, "the sweep to end", func() bool {
-		return must[store.Receipt](t)(s.Erasure(t.Context(), "acme", ann.Scope())).State == store.ErasureDone
+		return must[store.Receipt](t)(s.Erasure(t.Context(), "acme", ann.Scope(), "")).State == store.ErasureDone
 	})
 	stands()
-	if is := must[store.Receipt](t)(s.Erasure(t.Context(), "acme", ann.Scope())); is.Memories != 1 || !is.ErasedAt.Equal(rec.ErasedAt) {
+	if is := must[store.Receipt](t)(s.Erasure(t.Context(), "acme", ann.Scope(), "")); is.Memories != 1 || !is.ErasedAt.Equal(rec.ErasedAt) {
 		t.Errorf("the receipt afterwards: %+v", is)
 	}
 	// Two memories with two rows each beside their records, and the scope's own.

@@ -34,7 +34,7 @@ const (
 	famUnready   = 'h' // tenant, scope, snapshot, memory    -> nothing: changed since
 	famCopy      = 'C' // tenant, scope                      -> copyRecord: when it was last used
 	famHidden    = 'H' // tenant, scope                      -> version until which what lies there is erased; not sealed
-	famReceipt   = 'E' // tenant, scope                      -> store.Receipt of its last erasure
+	famReceipt   = 'E' // tenant, scope, maybe memory        -> receipt of the last erasure
 
 	// Without a place: nothing but hashes, numbers and harmless values.
 	famFormat    = 'v' //                            -> formatRecord

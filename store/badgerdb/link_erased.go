@@ -10,34 +10,14 @@ import (
 
 // moveErasures takes along what a tenant's erasures left: that nothing from before
 // them is learned again, and their receipts, also of scopes that have nothing else
-// any more. Of two of one scope the later counts.
+// any more.
 func (s *Store) moveErasures(h *handle, from, to string, scopes []store.Scope) error {
 	return s.apply(h, &tx{}, func(t *tx) error {
-		tenant := h.tenant(from)
-		var receipts []store.Receipt
-		for r := range t.rows(join(famReceipt, tenant[:]), nil) {
-			var rec store.Receipt
-			if err := r.into(&rec); err != nil {
-				return err
-			}
-			receipts = append(receipts, rec)
+		erased, err := s.moveReceipts(t, from, to)
+		if err != nil {
+			return err
 		}
-		scopes := slices.Clone(scopes)
-		for _, rec := range receipts {
-			scopes = append(scopes, rec.Erased...)
-			var there store.Receipt
-			if err := t.get(receiptKey(h, to, rec.Scope), &there); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			if there.ErasedAt.Before(rec.ErasedAt) { // it keeps its tenant: what is swept lies there
-				if err := t.put(receiptKey(h, to, rec.Scope), rec, 0, keepSession); err != nil {
-					return err
-				}
-			}
-			if err := t.del(receiptKey(h, from, rec.Scope)); err != nil {
-				return err
-			}
-		}
+		scopes := append(slices.Clone(scopes), erased...)
 		slices.Sort(scopes)
 		for _, sc := range slices.Compact(scopes) {
 			if err := moveMark(t, h.at(from, sc), h.at(to, sc)); err != nil {

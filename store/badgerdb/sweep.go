@@ -35,10 +35,11 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("sweep away what was erased", "err", err)
 		}
-		if (erased || len(swept) > 0 || q.due(h, s.now())) && !s.checkSpace() {
+		sweeping := s.sweeping(h)
+		if (erased || len(swept)+len(sweeping) > 0 || q.due(h, s.now())) && !s.checkSpace() {
 			if err := s.squeeze(h); err != nil {
 				s.log.Warn("squeeze", "err", err)
-			} else if err := s.endHidden(h, swept); err != nil {
+			} else if err := errors.Join(s.endHidden(h, swept), s.endSweeping(h, sweeping)); err != nil {
 				s.log.Warn("end an erasure", "err", err)
 			}
 			q.base, q.at = tableBytes(h), s.now()

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"hindsight/store"
@@ -89,6 +90,25 @@ func (f *Fleet) takeIn(ctx context.Context, tenant string, q store.RecordQuery) 
 		return 0, err
 	}
 	return len(rs), f.local.AbsorbRecords(ctx, rs)
+}
+
+// LearnErased takes in what other sidecars have erased of a tenant, scopes and
+// memories.
+func (f *Fleet) LearnErased(ctx context.Context, tenant string) error {
+	q := store.RecordQuery{AllScopes: true, Kinds: []store.RecordKind{store.RecordErasure, store.RecordGone}, Limit: 10_000}
+	for {
+		rs, err := f.remote.Records(ctx, tenant, q)
+		if err != nil {
+			return fmt.Errorf("read what other sidecars erased: %w", err)
+		}
+		if err := f.local.AbsorbRecords(ctx, rs); err != nil {
+			return err
+		}
+		if len(rs) < q.Limit || !rs[len(rs)-1].Changed.After(q.Since) {
+			return nil
+		}
+		q.Since = rs[len(rs)-1].Changed
+	}
 }
 
 // Join brings a session here as all sidecars together know it, for somebody who
