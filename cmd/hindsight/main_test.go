@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hindsight/internal/innerloop"
 )
 
 // parallel is how many tests run at a time. They mostly wait: for the disk, for
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // hundreds of short lives: collecting is a quarter of their time
-	testscript.Main(m, map[string]func(){"hindsight": main})
+	testscript.Main(innerloop.Tests{M: m}, map[string]func(){"hindsight": main})
 }
 
 // leftToWhole leaves a story of seconds to `make test`: the inner loop has others

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"hindsight/internal/innerloop"
 )
 
 // What the test binary does instead of its tests, by the variable that names the
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 			live(dir)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(innerloop.Tests{M: m}.Run())
 }
 
 // victim is the test binary as a process that is going to be killed; its lines

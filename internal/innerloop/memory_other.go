@@ -1,0 +1,7 @@
+//go:build !linux
+
+package innerloop
+
+const memory = ""
+
+func roomy() bool { return false }

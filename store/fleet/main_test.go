@@ -1,0 +1,10 @@
+package fleet
+
+import (
+	"os"
+	"testing"
+
+	"hindsight/internal/innerloop"
+)
+
+func TestMain(m *testing.M) { os.Exit(innerloop.Tests{M: m}.Run()) }
