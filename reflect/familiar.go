@@ -15,9 +15,9 @@ const (
 	familiarFor  = time.Minute // after their last use
 )
 
-// familiar holds the memories of the scopes that somebody has just written to:
-// each statement is compared with all of them, and they are read once and
-// followed from then on. What it gives out is never changed.
+// familiar holds the memories of the scopes that somebody has just written to, or
+// that a session was reflected in: each statement is compared with all of them, and
+// they are read once and followed from then on. What it gives out is never changed.
 type familiar struct {
 	store Records
 
@@ -35,6 +35,24 @@ type familiarScope struct {
 	version  uint64
 	memories []store.Memory
 	at       map[string]int // where a memory stands, by id
+}
+
+// memories are all that an owner's own scopes hold.
+func (r *Runner) memories(ctx context.Context, o store.Owner) ([]store.Memory, error) {
+	return r.within(ctx, o.Tenant, o.OwnScopes()...)
+}
+
+// within are all memories of some scopes.
+func (r *Runner) within(ctx context.Context, tenant string, scopes ...store.Scope) ([]store.Memory, error) {
+	var all []store.Memory
+	for _, sc := range scopes {
+		ms, err := r.familiar.all(ctx, tenant, sc)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ms...)
+	}
+	return all, nil
 }
 
 // all are the memories of a scope as they are now, whatever their state.

@@ -86,15 +86,7 @@ func (r *Runner) writtenAmong(ctx context.Context, l store.Lesson) ([]store.Memo
 	if own := l.Owner.OwnScopes(); slices.Contains(own, l.Scope) {
 		scopes = own
 	}
-	var all []store.Memory
-	for _, sc := range scopes {
-		ms, err := r.familiar.all(ctx, l.Owner.Tenant, sc)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, ms...)
-	}
-	return all, nil
+	return r.within(ctx, l.Owner.Tenant, scopes...)
 }
 
 // describe gives the memory that an outcome keeps its writer's metadata, and says

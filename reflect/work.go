@@ -165,21 +165,3 @@ func (r *Runner) apply(ctx context.Context, j store.Job, v *review, found extrac
 	r.promote(ctx, j.Owner.Tenant, kept) // now that others may write again
 	return err
 }
-
-// memories are all that an owner's own scopes hold.
-func (r *Runner) memories(ctx context.Context, o store.Owner) ([]store.Memory, error) {
-	return r.within(ctx, o.Tenant, o.OwnScopes()...)
-}
-
-// within are all memories of some scopes.
-func (r *Runner) within(ctx context.Context, tenant string, scopes ...store.Scope) ([]store.Memory, error) {
-	var all []store.Memory
-	for _, sc := range scopes {
-		ms, _, err := r.store.ScopeMemories(ctx, tenant, sc)
-		if err != nil {
-			return nil, fmt.Errorf("read memories of the scope: %w", err)
-		}
-		all = append(all, ms...)
-	}
-	return all, nil
-}
