@@ -62,6 +62,8 @@ func (s *Server) admit(x *exchange) (ok bool) {
 
 var denied = fault{http.StatusUnauthorized, "invalid_api_key", "This Hindsight wants one of its own keys (auth.keys); the key sent isn't one of them."}
 
+var incomplete = fault{http.StatusBadRequest, "incomplete_request", "The request's body ended before its length, or its chunks can't be read."}
+
 // forwardRead forwards a memory route's request.
 func (s *Server) forwardRead(c *fasthttp.RequestCtx, x *exchange, stream io.Reader) {
 	raw, err := s.readRequest(x, stream)
@@ -79,7 +81,7 @@ func (s *Server) forwardRead(c *fasthttp.RequestCtx, x *exchange, stream io.Read
 	case err != nil: // the client left in the middle of its request
 		x.unread = true
 		x.left()
-		x.answerFault(c, fault{http.StatusBadRequest, "incomplete_request", "The request's body ended before its length."})
+		x.answerFault(c, incomplete)
 		x.over(c)
 		return
 	}
@@ -193,6 +195,9 @@ func (s *Server) unanswered(c *fasthttp.RequestCtx, x *exchange, err error) {
 		s.log.Debug("the upstream gave no answer", "path", x.path, "error", err)
 	}
 	f := unreachable(err, x.upstreamOf())
+	if x.upload.broken() {
+		f = incomplete
+	}
 	x.answerFault(c, f)
 	x.unrecorded(end)
 	x.over(c)

@@ -64,6 +64,27 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// A body whose chunks can't be read is the client's fault on every route.
+func TestChunksThatCantBeRead(t *testing.T) {
+	var up script
+	r := start(t, up.handler(ok))
+	for _, path := range []string{"/v1/chat/completions", "/v1/files"} {
+		for _, chunks := range []string{"zz\r\n", "5\r\nhellox\r\n0\r\n\r\n", "ffffffffffffffff1\r\n"} {
+			c := r.raw()
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%s", path, chunks)
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatalf("%s %q: %v", path, chunks, err)
+			}
+			b, err := io.ReadAll(resp.Body)
+			if resp.StatusCode != 400 || !resp.Close || !strings.Contains(string(b), "incomplete_request") || err != nil {
+				t.Errorf("%s %q: %d %q %v", path, chunks, resp.StatusCode, b, err)
+			}
+			c.Close()
+		}
+	}
+}
+
 // An upstream that answers before it has read everything is read, too.
 func TestEarlyAnswer(t *testing.T) {
 	r := start(t, func(w http.ResponseWriter, q *http.Request) {

@@ -96,6 +96,16 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 // Close ends one try, not the upload.
 func (r *uploadReader) Close() error { return nil }
 
+// broken says whether the client's side of the upload has failed. It doesn't wait
+// for a read that still waits for the client.
+func (u *upload) broken() bool {
+	if u == nil || !u.mu.TryLock() {
+		return false
+	}
+	defer u.mu.Unlock()
+	return u.err != nil && u.err != io.EOF && !errors.Is(u.err, errUploadOver)
+}
+
 // stop makes sure that nobody reads the client's connection any more. A read
 // that waits for the client is ended, after which the connection can only be
 // closed.
