@@ -29,6 +29,12 @@ func (s span) String() string {
 
 func dayOf(t time.Time) string { return t.Format(time.DateOnly) }
 
+// holds says whether a moment lies in it.
+func (s span) holds(t time.Time) bool {
+	day := dayOf(t)
+	return s.first <= day && day <= s.last
+}
+
 func onDay(t time.Time) span { return span{dayOf(t), dayOf(t), 'd'} }
 
 func days(first, last time.Time) span { return span{dayOf(first), dayOf(last), 'd'} }

@@ -93,6 +93,24 @@ func relatives(s string, now time.Time) []relative {
 	return out
 }
 
+// otherDay says whether a text names a relative time that its evidence doesn't.
+// The present one ("this year") goes without saying, where the evidence names no
+// other.
+func otherDay(text, evidence string, now time.Time) bool {
+	said := relatives(text, now)
+	if len(said) == 0 {
+		return false
+	}
+	have := relatives(evidence, now)
+	lacks := func(list []relative, r relative) bool {
+		return !slices.ContainsFunc(list, func(o relative) bool { return o.span == r.span })
+	}
+	instead := slices.ContainsFunc(have, func(r relative) bool { return lacks(said, r) })
+	return slices.ContainsFunc(said, func(r relative) bool {
+		return lacks(have, r) && (instead || !r.span.holds(now))
+	})
+}
+
 // partZh says whether a match is only part of other words: 以前天天, 今日头条, or
 // comes round again: 每月底.
 func partZh(s string, m []int) bool {

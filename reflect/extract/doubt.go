@@ -29,6 +29,8 @@ var again = map[string]string{
 	NoQuote:       "the quote does not stand word for word in an event of \"events\"",
 	NewNumber:     "the text holds a number that its events do not hold",
 	NewName:       "the text holds a name that its events do not hold",
+	NewDate:       "the text names a day or time that its events do not name",
+	Turned:        "the text says the opposite of its events, or turns round what they compare",
 	NewNegation:   "the text denies what its events affirm, or affirms what they deny",
 	Ungrounded:    "the text uses words that nobody said",
 	OtherLanguage: "the text is not in the language in which it was said",

@@ -132,6 +132,8 @@ const (
 	NoQuote       = "quote"          // the quote doesn't stand in the turn
 	NewNumber     = "number"         // a number that the evidence doesn't hold
 	NewName       = "name"           // a name or identifier that it doesn't hold
+	NewDate       = "date"           // a month, weekday or relative day that it doesn't hold
+	Turned        = "turned"         // it says the opposite, or turns round what was compared
 	NewNegation   = "negation"       // it denies what nobody denied
 	Ungrounded    = "ungrounded"     // less than half of its words stand in the evidence
 	NotTheUsers   = "not_the_users"  // a fact or preference on another's word

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"hindsight/reflect/wording"
 	"hindsight/store"
@@ -57,7 +58,7 @@ func (g *ground) judge(it item) verdict {
 		}
 		_, evidence = g.cited(it.Events, User) // nobody else's word counts
 	}
-	switch reason := claims(it, by, evidence); {
+	switch reason := claims(it, by, evidence, e.Time); {
 	case reason != "" && order:
 		return no(Instruction)
 	case reason != "":
@@ -75,10 +76,12 @@ func (g *ground) judge(it item) verdict {
 		Offset: max(strings.Index(e.Text, it.Quote), 0), Corrects: by == store.ByUser && corrects(e.Text, it.Quote),
 	}
 	switch {
-	case by == store.ByUser && (wording.LostDenial(it.Quote, it.Text) || wording.Swapped(it.Quote, it.Text)):
+	case by == store.ByUser && (wording.LostDenial(it.Quote, it.Text, evidence) || wording.Swapped(it.Quote, it.Text)):
 		// Refused; the user's own sentence says it right.
 		c.Text, v.dropped = ownSentence(it.Quote, e), NewNegation
 		c.Thin = true
+	case wording.Opposed(it.Text, evidence) || wording.Reversed(it.Text, evidence):
+		return no(Turned)
 	case lost(it.Text, it.Quote):
 		c.Text, v.doubt = beside(c.Text, it.Quote), Lost
 		c.Thin = true
@@ -130,12 +133,14 @@ func screened(it item) string {
 }
 
 // claims holds a text against its evidence.
-func claims(it item, by store.Speaker, evidence string) string {
+func claims(it item, by store.Speaker, evidence string, now time.Time) string {
 	switch {
 	case len(wording.MissingNumbers(it.Text, evidence)) > 0:
 		return NewNumber
 	case len(wording.Strangers(it.Text, evidence)) > 0:
 		return NewName
+	case len(wording.MissingDates(it.Text, evidence)) > 0 || otherDay(it.Text, evidence, now):
+		return NewDate
 	case by != store.ByTool && wording.AddedDenial(it.Text, evidence):
 		return NewNegation
 	case wording.Shared(it.Text, evidence) < 0.5:
@@ -224,7 +229,7 @@ func ownSentence(quote string, e Event) string {
 // lost says whether a text lost a number, a name or the denial of its quote.
 func lost(text, quote string) bool {
 	return len(wording.MissingNumbers(quote, text)) > 0 || len(wording.MissingNames(quote, text)) > 0 ||
-		wording.Negated(quote) && !wording.Negated(text)
+		wording.Negated(wording.Uncontrasted(quote)) && !wording.Negated(text)
 }
 
 // beside keeps the quote beside a text that lost a number, a name or the

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// TestMutations changes one thing in each of forty good answers: a digit, a
-// name, a negation, the quote or the turn. The good answers are kept as they
-// are, and nothing of the changed ones is.
+// TestMutations changes one thing in each of the good answers: a digit, a
+// name, a day, a negation, the quote or the turn, or turns round what is
+// compared. The good answers are kept as they are, and nothing of the changed
+// ones is.
 func TestMutations(t *testing.T) {
 	var rows []struct {
 		Say, Type, Text, Quote string
@@ -19,7 +20,7 @@ func TestMutations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 40 {
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 62 {
 		t.Fatalf("%v, %d rows", err, len(rows))
 	}
 	for _, r := range rows {

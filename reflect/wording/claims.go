@@ -28,12 +28,9 @@ func ClaimsOf(s string) Claims {
 	rest := digitised(s)
 	c.dates, rest = dates(rest)
 	c.numbers = quantities(rest)
-	names := Names(s)
+	names := mentioned(s)
 	for _, g := range called.FindAllStringSubmatch(c.text, -1) {
 		names = append(names, strings.TrimRight(g[1], ".-/"))
-	}
-	if HasHan(s) { // a Latin word in a Chinese text names something
-		names = append(names, latinRun.FindAllString(c.text, -1)...)
 	}
 	for _, n := range names {
 		if !dateWord.MatchString(n) && !unitWord(n) && !numeral.MatchString(n) && !strings.HasPrefix(n, "我") {
@@ -58,20 +55,7 @@ func (c Claims) Same(o Claims) bool {
 // named says whether every name of c stands in o, as a word of its own where
 // it is in Latin script.
 func (c Claims) named(o Claims) bool {
-	for _, n := range c.names {
-		at := strings.Index(o.text, n)
-		for at >= 0 && !apart(o.text, at, at+len(n)) {
-			next := strings.Index(o.text[at+1:], n)
-			if next < 0 {
-				return false
-			}
-			at += 1 + next
-		}
-		if at < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.names, func(n string) bool { return !names(o.text, n) })
 }
 
 // apart says whether s[from:to] isn't part of a longer Latin word.

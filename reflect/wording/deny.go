@@ -127,24 +127,63 @@ func Clauses(s string) []string {
 	return out
 }
 
-// LostDenial says whether the clause of a quote that a text is about denies
-// what the text affirms.
-func LostDenial(quote, text string) bool {
-	if Negated(text) || !Denies(quote) {
-		return false
+// assertion is one of the things that a text says, one after the other.
+type assertion struct {
+	text   string
+	terms  []string // of what it says or denies
+	denied bool
+}
+
+// partsOf cuts a text into its parts, at its "and"s too: what denies one thing
+// may affirm the other. What is only named to be ruled out is a part of its own.
+func partsOf(text string) []assertion {
+	var out []assertion
+	add := func(s string, denied bool) {
+		out = append(out, assertion{s, Terms(Affirmed(s)), denied})
 	}
-	terms := Terms(text)
-	best, denied := -1.0, false
-	for _, c := range Clauses(Uncontrasted(quote)) {
-		s := Share(terms, Terms(c))
-		switch {
-		case s > best:
-			best, denied = s, Denies(c)
-		case s == best:
-			denied = denied || Denies(c)
+	text = unmeant.ReplaceAllStringFunc(text, func(m string) string {
+		add(unmeant.ReplaceAllString(m, "$1$2$3"), true)
+		return ", "
+	})
+	for _, c := range Clauses(Uncontrasted(text)) {
+		for _, s := range also.Split(c, -1) {
+			add(s, Denies(s))
 		}
 	}
-	return denied
+	return out
+}
+
+var also = regexp.MustCompile(`(?i)\s+and\s+(?:also )?|\s+[-–—]+\s+|[—()（）]|[:：]\s`)
+
+// mends are words that say of a fault that it is none any more, as a denial does.
+var mends = regexp.MustCompile(`(?i)\b(?:fix|solv|resolv|cur|prevent|remov|got rid)\w*|解决|修复|恢复|避免|消除`)
+
+// LostDenial says whether a text affirms what a quote denies: of all that was
+// said, what is nearest to a part of the text is a denial in the quote.
+func LostDenial(quote, text, evidence string) bool {
+	if !Denies(quote) {
+		return false
+	}
+	said := append(partsOf(quote), partsOf(evidence)...)
+	of := partsOf(text)
+	for _, p := range of {
+		if p.denied || mends.MatchString(p.text) {
+			continue
+		}
+		best, lost := 0.0, false
+		for _, s := range said {
+			switch share := Share(p.terms, s.terms); {
+			case share > best:
+				best, lost = share, s.denied
+			case share == best:
+				lost = lost && s.denied
+			}
+		}
+		if lost && (best >= 0.5 || len(of) == 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // adverse words say of a thing that it doesn't go: what is said with one can be
@@ -158,21 +197,20 @@ func AddedDenial(text, evidence string) bool {
 	if !Negated(text) {
 		return false
 	}
-	said := Clauses(Uncontrasted(evidence))
-	for _, c := range Clauses(Uncontrasted(text)) {
-		if !Negated(c) {
+	said := partsOf(evidence)
+	for _, p := range partsOf(text) {
+		if !p.denied || !Negated(p.text) {
 			continue
 		}
-		terms := Terms(Affirmed(c))
 		best, denied := 0.0, 0.0
 		for _, s := range said {
-			share := Share(terms, Terms(Affirmed(s)))
+			share := Share(p.terms, s.terms)
 			best = max(best, share)
-			if Denies(s) || adverse.MatchString(s) && !adverse.MatchString(c) {
+			if s.denied || adverse.MatchString(s.text) && !adverse.MatchString(p.text) {
 				denied = max(denied, share)
 			}
 		}
-		if denied < best*0.6 || best == 0 && !Denies(evidence) {
+		if denied < best*0.85 || best == 0 && !Denies(evidence) {
 			return true
 		}
 	}

@@ -82,8 +82,15 @@ func Terms(s string) []string {
 var reporting = []string{"user", "prefer", "want", "like", "用", "户"}
 
 // Shared is the share of text's terms that the evidence holds too, from 0 to
-// 1; a text without terms shares all of them.
-func Shared(text, evidence string) float64 { return Share(Terms(text), Terms(evidence)) }
+// 1, however numbers are written and, in Chinese, whatever it is retold with; a text without terms shares all of them.
+func Shared(text, evidence string) float64 {
+	terms, have := Terms(text), Terms(evidence)
+	telling := slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return strings.Contains(reported, t) })
+	if share := max(Share(terms, have), Share(telling, have)); share >= 0.5 && len(telling) > 0 {
+		return share
+	}
+	return Share(Terms(digitised(text)), Terms(digitised(evidence)))
+}
 
 // Share is [Shared] over lists that [Terms] made.
 func Share(terms, have []string) float64 {

@@ -37,10 +37,30 @@ var han = map[rune]int64{
 // "One" and 一 alone are left out: they mostly count nothing.
 func Numbers(s string) []string { return numbers(s, false) }
 
-// MissingNumbers lists the numbers of a text that none of the evidence holds.
+// MissingNumbers lists the numbers of a text that none of the evidence holds,
+// in whatever form: 2.5k and 2,500, 六点半 and 6:30 and, where nobody says which
+// half of the day is meant, 18:30.
 func MissingNumbers(text, evidence string) []string {
 	have := numbers(evidence, true)
-	return slices.DeleteFunc(Numbers(text), func(n string) bool { return slices.Contains(have, n) })
+	if len(missing(Numbers(text), have)) == 0 {
+		return nil
+	}
+	plain := digitised(evidence)
+	for _, t := range []string{plain, clocked(plain)} {
+		have = append(have, digitsOf(t)...)
+	}
+	return slices.DeleteFunc(digitsOf(hours(digitised(text))), func(n string) bool {
+		hour, full := strings.CutSuffix(n, ":00")
+		return slices.Contains(have, n) || full && slices.Contains(have, strings.TrimPrefix(hour, "0"))
+	})
+}
+
+func digitsOf(s string) []string {
+	var out []string
+	for _, d := range digits.FindAllString(s, -1) {
+		out = append(out, strings.ReplaceAll(d, ",", ""))
+	}
+	return sortedUnique(out)
 }
 
 // numbers reads strictly, or loosely: every word that could be a number.
@@ -109,7 +129,7 @@ func chinese(run string) string {
 		}
 		return b.String()
 	}
-	var total, section, digit int64
+	var total, section, digit, last int64
 	for _, r := range run {
 		switch n := han[r]; {
 		case n < 10:
@@ -121,6 +141,12 @@ func chinese(run string) string {
 			section += max(digit, 1) * n
 			digit = 0
 		}
+		if n := han[r]; n >= 10 || n == 0 {
+			last = n
+		}
+	}
+	if last >= 100 { // 一万二: twelve thousand
+		digit *= last / 10
 	}
 	return strconv.FormatInt(total+section+digit, 10)
 }

@@ -120,6 +120,10 @@ func TestLostDenial(t *testing.T) {
 		quote, text string
 		want        bool
 	}{
+		{"I can't stand mushrooms and I'm vegetarian.", "The user is vegetarian and dislikes mushrooms.", false},
+		{"I can't stand mushrooms and I'm vegetarian.", "The user is vegetarian and likes mushrooms.", true},
+		{"我右膝做过手术，不能跑步", "用户右膝做过手术，可以跑步。", true},
+		{"我们组用飞书不用钉钉了", "用户小组使用飞书，不再使用钉钉。", false},
 		{"我不喜欢咖啡了", "用户喜欢咖啡", true},
 		{"我不喜欢咖啡了", "用户不再喜欢咖啡", false},
 		{"我不喜欢咖啡了，但喜欢茶", "用户喜欢茶", false},
@@ -128,7 +132,7 @@ func TestLostDenial(t *testing.T) {
 		{"my badge is B4412, not B4411", "The user's badge is B4412.", false},
 		{"I live in Oslo", "The user lives in Oslo.", false},
 	} {
-		if got := LostDenial(c.quote, c.text); got != c.want {
+		if got := LostDenial(c.quote, c.text, c.quote); got != c.want {
 			t.Errorf("%s / %s: %v", c.quote, c.text, got)
 		}
 	}

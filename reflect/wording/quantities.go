@@ -237,7 +237,7 @@ func unitText(s string) (word string, ok bool) {
 
 // unitWord says whether a name is a unit, which counts with its number.
 func unitWord(n string) bool {
-	n = strings.TrimLeft(n, "0123456789.")
+	n = strings.TrimLeft(n, "0123456789.-/")
 	for _, u := range units {
 		if containsWord(strings.Fields(u.words), n) {
 			return true

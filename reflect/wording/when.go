@@ -214,3 +214,62 @@ func rhythm(w string) string {
 	}
 	return w
 }
+
+// whens is when a text says that something is.
+func whens(s string) []string {
+	found, _ := dates(digitised(s))
+	return found
+}
+
+// hours writes the Chinese times of day of a digitised text in digits.
+func hours(s string) string {
+	return zhClock.ReplaceAllStringFunc(s, func(m string) string {
+		return strings.TrimPrefix(zhTime(zhClock.FindStringSubmatch(m))[0], "at ")
+	})
+}
+
+var forenoon = regexp.MustCompile(`\b[0-9]+ ?(?:am|a\.m)\b|上午|早上|早晨|清晨|凌晨`)
+
+// clocked are the times of day of a digitised text as digits, from 0 to 24 h;
+// each twice where nobody says which half of the day is meant.
+func clocked(s string) string {
+	found, _ := dates(s)
+	var out []string
+	for _, f := range found {
+		var h, m int
+		if n, _ := fmt.Sscanf(f, "at %d:%d", &h, &m); n < 2 {
+			continue
+		}
+		hours := []int{h}
+		if h < 12 && !forenoon.MatchString(s) || h >= 12 {
+			hours = append(hours, (h+12)%24)
+		}
+		for _, h := range hours {
+			out = append(out, fmt.Sprintf("%d:%02d %02d:%02d", h, m, h, m))
+			if m == 0 {
+				out = append(out, strconv.Itoa(h))
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+var (
+	always  = regexp.MustCompile(`^(?:on |m[0-9])`)
+	cadence = regexp.MustCompile(`^(?:every |(?:summer|winter|autumn|spring|fall|[春夏秋冬])$)`)
+)
+
+// MissingDates lists what a text says of when that the evidence doesn't: a month
+// or a weekday; how often, or in which season, where the evidence says
+// otherwise. Days, years and times of day are numbers.
+func MissingDates(text, evidence string) []string {
+	said := whens(text)
+	if !slices.ContainsFunc(said, func(d string) bool { return always.MatchString(d) || cadence.MatchString(d) }) {
+		return nil
+	}
+	have := whens(evidence)
+	otherwise := slices.ContainsFunc(missing(have, said), cadence.MatchString)
+	return slices.DeleteFunc(missing(said, have), func(d string) bool {
+		return !always.MatchString(d) && !(otherwise && cadence.MatchString(d))
+	})
+}
