@@ -21,9 +21,11 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, 
 	if l.Scope == "" {
 		l.Scope = l.Owner.ScopeOf(l.Type)
 	}
-	if reason := extract.Refused(strings.TrimSpace(l.Text)); reason != "" {
-		r.met.dropped.WithLabelValues(reason).Inc()
-		return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
+	for _, text := range wordsOf(l) {
+		if reason := extract.Refused(strings.TrimSpace(text)); reason != "" {
+			r.met.dropped.WithLabelValues(reason).Inc()
+			return store.Learned{Result: store.LessonRefused, Reason: reason}, nil
+		}
 	}
 	near := r.near(ctx, store.Job{Owner: l.Owner}, []store.Scope{l.Scope}, []string{l.Text})[l.Text]
 	err = r.settle.compared(l.Owner.Tenant, l.Scope, func() error {
@@ -31,6 +33,15 @@ func (r *Runner) Learn(ctx context.Context, l store.Lesson) (out store.Learned, 
 		return err
 	})
 	return out, err
+}
+
+// wordsOf are all texts of a lesson.
+func wordsOf(l store.Lesson) []string {
+	all := []string{l.Text, l.Subject}
+	for k, v := range l.Metadata {
+		all = append(all, k, v)
+	}
+	return all
 }
 
 // learn is one try of Learn, in its lane.

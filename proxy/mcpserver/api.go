@@ -75,13 +75,13 @@ func (a api) do(ctx context.Context, method, path string, query url.Values, body
 }
 
 // memory reads a memory that lies in one of some scopes of the grant; all others
-// don't exist for the caller.
+// don't exist for the caller, and neither does what is held for a person's review.
 func (d *desk) memory(ctx context.Context, id string, scopes []store.Scope) (store.Memory, error) {
 	var m store.Memory
 	if err := d.api.do(ctx, http.MethodGet, memoriesPath+"/"+url.PathEscape(id), nil, nil, &m); err != nil {
 		return m, err
 	}
-	if !slices.Contains(scopes, m.Scope) {
+	if !slices.Contains(scopes, m.Scope) || m.State == store.Quarantined {
 		return store.Memory{}, unknownMemory(id)
 	}
 	if m.Tenant == d.grant.Owner.Tenant {

@@ -105,7 +105,7 @@ Don't call it to answer a question: searching finds what fits.`
 		text("subject", "Only what is about exactly this.", 500),
 		text("session", aboutSession, 1000),
 		text("scenario", "Only what is for exactly this situation.", 2000),
-		word("state", "active (where left out), or those that hold no longer: superseded, consolidated, archived, quarantined.", "active", "superseded", "consolidated", "archived", "quarantined"),
+		word("state", "active (where left out), or those that hold no longer: superseded, consolidated, archived.", "active", "superseded", "consolidated", "archived"),
 		timeRange(),
 		count("limit", "Most memories of a page.", 100, usualLimit),
 		text("cursor", "next_cursor of the page before.", 1000),

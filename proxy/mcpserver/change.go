@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"hindsight/store"
 )
@@ -29,9 +30,6 @@ type Changed struct {
 func update(ctx context.Context, d *desk, in updateIn) (Changed, error) {
 	body := map[string]any{}
 	if in.Content != nil {
-		if reason := d.cfg.Screen(*in.Content); reason != "" {
-			return Changed{}, screened(reason)
-		}
 		body["text"] = *in.Content
 	}
 	if in.MemoryType != "" {
@@ -51,17 +49,27 @@ func update(ctx context.Context, d *desk, in updateIn) (Changed, error) {
 			body[name] = *v
 		}
 	}
+	metadata, err := asTexts(in.Metadata)
+	if err != nil {
+		return Changed{}, err
+	}
 	if in.Metadata != nil {
-		metadata, err := asTexts(in.Metadata)
-		if err != nil {
-			return Changed{}, err
-		}
 		body["metadata"] = metadata
 	}
 	if len(body) == 0 {
 		return Changed{}, badArg("content", "is missing, and so is everything else that could change")
 	}
-	return d.patch(ctx, in.ID, "updated", body)
+	if err := d.screen(in.Content, in.Subject, in.Scenario, metadata); err != nil {
+		return Changed{}, err
+	}
+	m, err := d.memory(ctx, in.ID, d.grant.Write)
+	if err != nil {
+		return Changed{}, err
+	}
+	if m.Standing && in.Content != nil && strings.TrimSpace(*in.Content) != m.Text {
+		body["standing"] = false // these words the user hasn't asked to be told in every conversation
+	}
+	return d.changed(ctx, http.MethodPatch, in.ID, "", "updated", body)
 }
 
 // patch changes fields of a memory that the grant may write.

@@ -58,6 +58,9 @@ func write(ctx context.Context, d *desk, in writeIn) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
+	if err := d.screen(&in.Content, &in.Subject, nil, metadata); err != nil {
+		return Written{}, err
+	}
 	body := map[string]any{
 		"tenant": d.grant.Owner.Tenant, "scope": scope, "text": in.Content, "type": typ,
 		"subject": in.Subject, "metadata": metadata,
@@ -76,7 +79,7 @@ func write(ctx context.Context, d *desk, in writeIn) (Written, error) {
 		return Written{}, err
 	}
 	if done.Memory == nil {
-		return Written{}, screened(done.Reason)
+		return Written{}, screened("content", done.Reason)
 	}
 	out := Written{ID: done.Memory.ID, Result: done.Result, Memory: noteOf(*done.Memory), Replaced: append([]string{}, done.Replaced...), Near: []Near{}}
 	for _, m := range done.Near {
@@ -85,15 +88,36 @@ func write(ctx context.Context, d *desk, in writeIn) (Written, error) {
 	return out, nil
 }
 
-// screened says in words why a text isn't kept. Asking again doesn't help.
-func screened(reason string) error {
+// screen refuses what may not be kept, in whatever field; nil ones aren't given.
+func (d *desk) screen(content, subject, scenario *string, metadata map[string]string) error {
+	type field struct {
+		name string
+		text *string
+	}
+	all := []field{{"content", content}, {"subject", subject}, {"scenario", scenario}}
+	for k, v := range metadata {
+		all = append(all, field{"metadata", &k}, field{"metadata", &v})
+	}
+	for _, f := range all {
+		if f.text == nil {
+			continue
+		}
+		if reason := d.cfg.Screen(*f.text); reason != "" {
+			return screened(f.name, reason)
+		}
+	}
+	return nil
+}
+
+// screened says in words why a field isn't kept. Asking again doesn't help.
+func screened(field, reason string) error {
 	switch reason {
 	case "secret":
-		return refusal("not kept: content holds a password, a key or another secret. Leave that out and write the rest")
+		return refusal("not kept: " + field + " holds a password, a key or another secret. Leave that out and write the rest")
 	case "instruction":
-		return refusal("not kept: content is an order to a model, not a statement. Write what is so, not what to do about it")
+		return refusal("not kept: " + field + " is an order to a model, not a statement. Write what is so, not what to do about it")
 	case "hidden_text":
-		return refusal("not kept: content holds characters that nobody sees. Write it without them")
+		return refusal("not kept: " + field + " holds characters that nobody sees. Write it without them")
 	case "forgotten":
 		return refusal("not kept: the user had this forgotten")
 	}

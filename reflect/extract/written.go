@@ -10,7 +10,8 @@ import (
 // Written makes a candidate of a statement that somebody writes to be kept, at a
 // moment in the user's zone. [Refused] must have let it pass. Nothing else is
 // asked of it: whoever writes has judged that it is worth keeping. It counts as
-// the user's word, on whose behalf it is written.
+// the user's word, on whose behalf it is written, but it is never standing: a model
+// writes it, and what is told in every conversation the users ask for themselves.
 func Written(l store.Lesson, now time.Time) Candidate {
 	text := strings.TrimSpace(l.Text)
 	c := Candidate{
@@ -21,7 +22,6 @@ func Written(l store.Lesson, now time.Time) Candidate {
 	if p, form := fits(text); p != nil && c.Subject == "" && p.typ == l.Type {
 		c.Subject = p.about(form)
 	}
-	c.Standing = c.Type == store.Preference && stands(text)
 	return c
 }
 

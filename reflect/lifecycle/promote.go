@@ -16,9 +16,9 @@ const maxAlike = 500
 // Shared is the same lesson, taught to two users. A is of the memories asked for.
 type Shared struct{ A, B store.Memory }
 
-// Taught finds which of mine another user of the tenant was taught too: of the
-// same type, in the same or nearly the same words, with the same claims, and
-// without either's name in it. It ends with ctx, with what it has found.
+// Taught finds which of mine another user of the tenant was taught too, each in a
+// conversation: of the same type, in the same or nearly the same words, with the same
+// claims, and without either's name in it. It ends with ctx, with what it has found.
 func Taught(ctx context.Context, mine, all []store.Memory) []Shared {
 	byNumbers := map[string][]store.Memory{}
 	for _, m := range slices.SortedFunc(slices.Values(all), func(a, b store.Memory) int { return b.CreatedAt.Compare(a.CreatedAt) }) {
@@ -55,12 +55,21 @@ func sameLesson(a, b store.Memory) bool {
 	if !ok || !also || one == other || a.Tenant != b.Tenant || a.Type != b.Type || a.State != store.Active || b.State != store.Active {
 		return false
 	}
+	if !heard(a) || !heard(b) {
+		return false
+	}
 	if store.Fold(a.Text) != store.Fold(b.Text) &&
 		(!alike(len(a.Text), len(b.Text)) || wording.Near(a.Text, b.Text) <= Near || !wording.SameClaims(a.Text, b.Text) ||
 			wording.Inverted(a.Text, b.Text) || turned(a.Text, b.Text)) {
 		return false
 	}
 	return !names(a.Text, one) && !names(a.Text, other) && !names(b.Text, one) && !names(b.Text, other)
+}
+
+// heard says whether a memory rests on a conversation. What agents write doesn't:
+// those of two users may have read the same page.
+func heard(m store.Memory) bool {
+	return slices.ContainsFunc(m.Evidence, func(e store.Evidence) bool { return e.Session != "" })
 }
 
 // names says whether a text names a user by id: then it isn't for others.

@@ -8,7 +8,8 @@ import (
 
 // taughtTo is a lesson in a user's scope.
 func taughtTo(scope store.Scope, text string) store.Memory {
-	return store.Memory{ID: string(scope) + text, Tenant: "acme", Scope: scope, Type: store.Solution, State: store.Active, Text: text}
+	return store.Memory{ID: string(scope) + text, Tenant: "acme", Scope: scope, Type: store.Solution, State: store.Active, Text: text,
+		Evidence: []store.Evidence{{Session: "s1", Turn: 1, Quote: text}}}
 }
 
 func TestWhichLessonsAreTheSame(t *testing.T) {
@@ -37,6 +38,7 @@ func TestWhichLessonsAreTheSame(t *testing.T) {
 		"a fact":               {with(func(m *store.Memory) { m.Type = store.UserFact }), false},
 		"not live":             {with(func(m *store.Memory) { m.State = store.Superseded }), false},
 		"shared already":       {with(func(m *store.Memory) { m.Scope = store.Shared }), false},
+		"written by an agent":  {with(func(m *store.Memory) { m.Evidence[0].Session = "" }), false},
 		"a user called gradle": {with(func(m *store.Memory) { m.Scope = "user:gradle" }), false},
 	} {
 		if got := Taught(t.Context(), []store.Memory{ann}, []store.Memory{ann, c.other}); (len(got) == 1) != c.want {
