@@ -36,9 +36,11 @@ ROUNDS ?= 200
 kills: build ## kill the binary ROUNDS times (200) under load and compare; HINDSIGHT_TEST_WEAVIATE adds the outbox
 	$(GO) run ./internal/kill/killer -rounds $(ROUNDS) $(if $(SEED),-seed $(SEED))
 
-power: ## the same with power that fails, 20 times; then with faults that must be found
+power: ## the same with power that fails, 20 times plain and 20 encrypted; then with faults that must be found
 	$(GO) run ./internal/kill/killer -power -rounds 20
+	$(GO) run ./internal/kill/killer -power -encrypted -rounds 20
 	$(GO) run ./internal/kill/killer -power -fault sync -rounds 4
+	$(GO) run ./internal/kill/killer -power -encrypted -fault keys -rounds 4
 	$(GO) run ./internal/kill/killer -fault cursor -rounds 8
 
 # SOAK is how long.

@@ -16,6 +16,9 @@ func Faults() map[string][]mutant.Edit {
 	return map[string][]mutant.Edit{
 		// Group commit doesn't sync. A power loss shows it.
 		"sync": {{File: "store/badgerdb/open.go", Old: "o.SyncWrites = true", New: "o.SyncWrites = false"}},
+		// What a scope's new key has sealed is on disk before the key. A power loss of
+		// an encrypted directory shows it.
+		"keys": {{File: "store/badgerdb/tx.go", Old: "t.h.keys.sync()", New: "error(nil)"}},
 		// The cursor is on disk seconds before what the reflection found.
 		"cursor": {
 			{File: apply, Old: memories, New: verdicts},

@@ -104,12 +104,21 @@ func Run(ctx context.Context, cfg Config) (rep *Report, err error) {
 	for round := range cfg.Rounds {
 		after := cfg.Least + time.Duration(rng.Int64N(int64(cfg.Most-cfg.Least)))
 		fmt.Fprintf(cfg.Log, "round %d of %d: kill after %s\n", round+1, cfg.Rounds, after.Round(time.Millisecond))
-		if err := r.round(ctx, round, after); err != nil {
+		err := r.round(ctx, round, after)
+		if round > 0 && errors.Is(err, errNotUp) {
+			r.rep.fault("after %d kills: %v", round, err)
+			return r.rep, nil // there is nothing to go on with
+		}
+		if err != nil {
 			return r.rep, fmt.Errorf("round %d: %w", round+1, err)
 		}
 	}
 	fmt.Fprintln(cfg.Log, "last start: every session is reflected, then everything is compared")
 	c, err := Start(ctx, r.cfg, upstream)
+	if errors.Is(err, errNotUp) {
+		r.rep.fault("after the last kill: %v", err)
+		return r.rep, nil
+	}
 	if err != nil {
 		return r.rep, err
 	}
@@ -184,6 +193,9 @@ type Child struct {
 	exited       chan struct{}
 }
 
+// errNotUp is a binary that doesn't come up, or not with its memory.
+var errNotUp = errors.New("the binary isn't up")
+
 // Start runs the binary on the directory and waits until its memory is on.
 func Start(ctx context.Context, cfg Config, upstream string) (*Child, error) {
 	listen, err := freeport.Address()
@@ -219,12 +231,12 @@ func Start(ctx context.Context, cfg Config, upstream string) (*Child, error) {
 		}
 		if time.Now().After(deadline) {
 			c.Kill()
-			return nil, fmt.Errorf("%s: memory isn't on after 20 s", c.Admin)
+			return nil, fmt.Errorf("%w: memory isn't on after 20 s", errNotUp)
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-c.exited:
-			return nil, fmt.Errorf("the binary stopped at its start (exit code %d)", cmd.ProcessState.ExitCode())
+			return nil, fmt.Errorf("%w: exit code %d", errNotUp, cmd.ProcessState.ExitCode())
 		case <-ctx.Done():
 			c.Kill()
 			return nil, ctx.Err()

@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed z/synced.go
-var synced string
+var copying string
 
 // Power lists the changes of a binary whose power can fail: each sync of a file in
 // its data directory, Badger's and ours, is kept in the copy that the harness
@@ -22,9 +22,13 @@ func Power() []mutant.Edit {
 		ristretto = "github.com/dgraph-io/ristretto/v2"
 		imports   = "import (\n"
 		withZ     = imports + "\t\"" + ristretto + "/z\"\n"
+		sync      = "k.file.Sync()"
+		synced    = "z.SyncFile(k.file)"
+		drawn     = "; err != nil {\n\t\treturn fmt.Errorf(\"sync the"
+		destroyed = "; err != nil {\n\t\treturn fmt.Errorf(\"destroy"
 	)
 	return []mutant.Edit{
-		{Module: ristretto, File: "z/synced.go", New: synced},
+		{Module: ristretto, File: "z/synced.go", New: copying},
 		{Module: ristretto, File: "z/file.go", Old: "return Msync(m.Data)", New: "if err := Msync(m.Data); err != nil {\n\t\treturn err\n\t}\n\treturn Synced(m.Fd)"},
 		{Module: ristretto, File: "z/file.go", Old: "df.Sync()", New: "SyncFile(df)"},
 		{Module: badger, File: "table/table.go", Old: "z.Msync(mf.Data)", New: "mf.Sync()"},
@@ -41,6 +45,10 @@ func Power() []mutant.Edit {
 		{File: "store/badgerdb/identity.go", Old: imports, New: withZ},
 		{File: "store/badgerdb/identity.go", Old: "f.Sync()", New: "z.SyncFile(f)"},
 		{File: "store/badgerdb/identity.go", Old: "d.Sync()", New: "z.SyncFile(d)"},
+		{File: "store/badgerdb/keyring.go", Old: imports, New: withZ},
+		{File: "store/badgerdb/keyring.go", Old: " f.Sync()", New: " z.SyncFile(f)"},
+		{File: "store/badgerdb/keyring.go", Old: sync + drawn, New: synced + drawn},
+		{File: "store/badgerdb/keyring.go", Old: sync + destroyed, New: synced + destroyed},
 	}
 }
 

@@ -2,11 +2,12 @@
 // found. It exits 1 when anything was lost or doubled.
 //
 // With -power it builds a binary whose power can fail, and each kill drops what
-// wasn't synced. With -fault it builds one that breaks a promise, and exits 1
+// wasn't synced. With -encrypted the directory is. With -fault it builds one that breaks a promise, and exits 1
 // when the harness doesn't find it.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ import (
 type options struct {
 	binary, fault string
 	power         bool
+	encrypted     bool
 	rounds        int
 	seed          uint64
 	workers       int
@@ -37,6 +39,7 @@ func main() {
 	known := slices.Sorted(maps.Keys(kill.Faults()))
 	flag.StringVar(&o.binary, "binary", "bin/hindsight", "the binary to kill; -power and -fault build their own")
 	flag.BoolVar(&o.power, "power", false, "let the power fail: what isn't synced is lost")
+	flag.BoolVar(&o.encrypted, "encrypted", false, "encrypt the data directory")
 	flag.StringVar(&o.fault, "fault", "", "build with a fault that must be found: "+strings.Join(known, ", "))
 	flag.IntVar(&o.rounds, "rounds", 20, "how many kills")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "seed of the random moments")
@@ -67,6 +70,13 @@ func (o *options) run() (err error) {
 	}
 	if o.power {
 		cfg.Synced = filepath.Join(dir, "synced")
+	}
+	if o.encrypted {
+		key := filepath.Join(dir, "key")
+		if err := os.WriteFile(key, bytes.Repeat([]byte{'k'}, 32), 0o600); err != nil {
+			return err
+		}
+		cfg.Env = []string{"HINDSIGHT_ENCRYPTION_KEY_FILE=" + key}
 	}
 	var keyless []string
 	if !o.power && o.fault == "" {
