@@ -75,6 +75,7 @@ func relatives(s string, now time.Time) []relative {
 	if now.IsZero() || s == "" {
 		return nil
 	}
+	s = wording.Simplified(s)
 	var out []relative
 	for _, m := range relativeEn.FindAllStringSubmatchIndex(s, -1) {
 		if in := strings.EqualFold(s[m[0]:m[0]+1], "i"); !in || !done.MatchString(s[:m[0]]) {

@@ -140,7 +140,6 @@ func causeBetween(m Material, from, to int) string {
 }
 
 func lesson(m Material, bad, good step, symptom string, fix []string) (Candidate, bool) {
-	e := m.Events[good.at]
 	was, now := shorten(bad.args, 120), shorten(good.args, 120)
 	why := causeBetween(m, bad.at, good.at)
 	var text string
@@ -165,12 +164,21 @@ func lesson(m Material, bad, good step, symptom string, fix []string) (Candidate
 			text += " Cause, as the assistant says: " + why + "."
 		}
 	}
+	c, ok := learned(m, bad.at, good.at, text, symptom, bad.name)
+	c.Scenario = scenario(m, bad.name)
+	return c, ok
+}
+
+// learned makes a candidate of the text of a lesson, unless it holds a secret or
+// an order.
+func learned(m Material, bad, good int, text, symptom, tool string) (Candidate, bool) {
 	if len([]rune(text)) > maxText || HoldsSecret(text) || isOrder(text, store.ByTool) {
 		return Candidate{}, false
 	}
+	e := m.Events[good]
 	return Candidate{
-		Type: store.ErrorLesson, Text: text, Subject: bad.name, Scenario: scenario(m, bad.name), Importance: ruleImportance, Confidence: lessonConfidence,
-		By: store.ByTool, Turn: e.Turn, Time: e.Time, Quote: symptom, Context: around(m.Events, bad.at), Relation: New,
+		Type: store.ErrorLesson, Text: text, Subject: tool, Importance: ruleImportance, Confidence: lessonConfidence,
+		By: store.ByTool, Turn: e.Turn, Time: e.Time, Quote: symptom, Context: around(m.Events, bad), Relation: New,
 	}, true
 }
 

@@ -26,11 +26,12 @@ const (
 func headless(s string) string {
 	for {
 		s = strings.TrimSpace(s)
-		if at := greeting.FindStringIndex(s); at != nil && at[1] > 0 {
+		p := plain(s)
+		if at := greeting.FindStringIndex(p); at != nil && at[1] > 0 {
 			s = s[at[1]:]
 			continue
 		}
-		at := correction.FindStringSubmatchIndex(s)
+		at := correction.FindStringSubmatchIndex(p)
 		if at == nil {
 			return s
 		}
@@ -46,15 +47,15 @@ func headless(s string) string {
 
 // PutsRight says whether a message begins by putting right what was said before.
 func PutsRight(message string) bool {
-	return correction.MatchString(strings.TrimSpace(message))
+	return correction.MatchString(plain(strings.TrimSpace(message)))
 }
 
 // corrects says whether a message puts right with these words what was said
 // before: an opener stands before them, or at their head.
 func corrects(text, quote string) bool {
-	if correction.MatchString(strings.TrimSpace(quote)) {
+	if correction.MatchString(plain(strings.TrimSpace(quote))) {
 		return true
 	}
 	at := strings.Index(text, strings.TrimSpace(quote))
-	return at > 0 && before.MatchString(text[:at])
+	return at > 0 && before.MatchString(plain(text[:at]))
 }

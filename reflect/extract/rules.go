@@ -3,7 +3,9 @@ package extract
 import (
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hindsight/reflect/wording"
 	"hindsight/store"
@@ -20,7 +22,11 @@ func Rules(m Material) Result {
 		if e.Role != User || e.Untrusted {
 			continue
 		}
-		for _, s := range own(e.Text) {
+		sentences := own(e.Text)
+		if len(sentences) > 0 && found.amends(m, i, sentences[0]) {
+			sentences = sentences[1:]
+		}
+		for _, s := range sentences {
 			asks := strings.ContainsAny(s, "?？")
 			if asks {
 				s = lead(s)
@@ -30,13 +36,58 @@ func Rules(m Material) Result {
 				continue // "my server is down, what now?" is about the moment
 			}
 			found.own(stated(m, i, s, s))
+			for _, c := range besideSecret(s) {
+				found.own(stated(m, i, c, c))
+			}
 		}
 	}
-	res.Candidates = merge(append(found.Candidates, lessons(m)...), res.Candidates)
+	res.Candidates = merge(slices.Concat(found.Candidates, lessons(m), retold(m)), res.Candidates)
 	res.Held, res.Dropped = append(res.Held, found.Held...), append(res.Dropped, found.Dropped...)
 	res = Capped(res)
 	res.alone(m.Events)
 	return res
+}
+
+// besideSecret are the clauses of a sentence that state something without the secret
+// that stands in another one.
+func besideSecret(s string) []string {
+	if !HoldsSecret(s) {
+		return nil
+	}
+	var out []string
+	for _, c := range clause.Split(s, -1) {
+		if c = strings.TrimSpace(c); c != "" && !HoldsSecret(c) && recognise(c) != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var clause = regexp.MustCompile(`[,;，；]\s*|\s+(?:and|but)\s+|而且|并且|但是?`)
+
+// amends puts right the last statement with a sentence that is only the piece
+// that was wrong ("Sorry, I meant the 16th."): both are kept, in one, and the
+// first isn't by itself.
+func (r *Result) amends(m Material, i int, s string) bool {
+	n := len(r.Candidates) - 1
+	if n < 0 || m.Events[i].Turn-r.Candidates[n].Turn > 2 || !PutsRight(m.Events[i].Text) || recognise(s) != nil || strings.ContainsAny(s, "?？") || utf8.RuneCountInString(s) > 60 {
+		return false
+	}
+	was := r.Candidates[n]
+	fits := func(of func(string) []string) bool { return len(of(s)) > 0 && len(of(was.Quote)) > 0 }
+	if !fits(wording.Numbers) && !fits(wording.Names) {
+		return false
+	}
+	at := strings.Index(m.Events[i].Text, s)
+	if at < 0 {
+		return false
+	}
+	c := stated(m, i, was.Quote, strings.TrimSpace(m.Events[i].Text[:at]+s))
+	c.Text = dated(was.Quote+" "+c.Quote, "", m.Events[i].Time)
+	c.Type, c.Subject, c.Corrects = was.Type, was.Subject, true
+	r.Candidates = r.Candidates[:n]
+	r.own(c)
+	return true
 }
 
 // lead is what a sentence states before it asks: "I live in Oslo, where do I
@@ -57,6 +108,7 @@ func lead(s string) string {
 
 // recognise finds the pattern that a sentence fits, nil if it states nothing.
 func recognise(s string) *pattern {
+	s = plain(s)
 	if _, ok := asked(s); ok || fleeting.MatchString(s) || keepOut.MatchString(s) {
 		return nil
 	}
@@ -76,6 +128,7 @@ var speaks = regexp.MustCompile(`(?i)^(?:i|we|i'm|i've)\s|^我`)
 // fits finds the pattern of a sentence and the form that fits: the sentence,
 // or what it denies.
 func fits(s string) (p *pattern, form string) {
+	s = plain(s)
 	forms := []string{s}
 	if speaks.MatchString(s) && wording.Denies(s) && (!wording.HasHan(s) || wording.Ended(s)) {
 		forms = append(forms, headless(wording.Affirmed(s)))

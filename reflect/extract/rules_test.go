@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hindsight/reflect/wording"
 	"hindsight/store"
 )
 
@@ -58,6 +59,24 @@ func TestRulesFind(t *testing.T) {
 		{"Please don't apologise again.", store.Preference, true},
 		{"From now on, if I paste a log, summarise it first.", store.Preference, true},
 		{"Call me Bo.", store.Preference, false},
+		{"I bank with Revolut.", store.UserFact, false},
+		{"I always take the train to Utrecht on Fridays.", store.UserFact, false},
+		{"We run a small pottery studio in Ghent.", store.UserFact, false},
+		{"There are six of us in my household.", store.UserFact, false},
+		{"I’m allergic to cashews.", store.UserFact, false},
+		{"I have type 1 diabetes.", store.UserFact, false},
+		{"You ramble a lot, so from now on keep it to two sentences.", store.Preference, true},
+		{"When you write SQL, use upper-case keywords.", store.Preference, false},
+		{"I'm getting married next Saturday in Porto!", store.EventType, false},
+		{"我們公司用的是釘釘。", store.UserFact, false},
+		{"我對芒果過敏。", store.UserFact, false},
+		{"以後請用繁體中文回答。", store.Preference, true},
+		{"咱们测试库在 10.1.2.3。", store.UserFact, false},
+		{"我叫沈默，在一家做冷链物流的公司当调度。", store.UserFact, false},
+		{"你说话太啰嗦，以后都直接给结论。", store.Preference, true},
+		{"我有轻度抑郁症，在吃药。", store.UserFact, false},
+		{"我每天早上六点跑步。", store.UserFact, false},
+		{"下个月三号我去西安参加培训。", store.EventType, false},
 		{"The fix was to raise the pool size to 40.", store.Solution, false},
 		{"I solved it by pinning zlib to 1.3.1.", store.Solution, false},
 		{"What worked was deleting the lock file.", store.Solution, false},
@@ -102,7 +121,7 @@ func TestRulesFind(t *testing.T) {
 		if got.Type != c.typ || got.Standing != c.standing {
 			t.Errorf("%s: %s standing=%v, want %s standing=%v", c.say, got.Type, got.Standing, c.typ, c.standing)
 		}
-		if got.Confidence > 0.6 || got.Importance < MinImportance || got.By != store.ByUser || !strings.Contains(c.say, got.Quote) {
+		if got.Confidence > 0.6 || got.Importance < MinImportance || got.By != store.ByUser || !wording.Contains(c.say, got.Quote) {
 			t.Errorf("%s: confidence %v, importance %v, by %s, quote %q", c.say, got.Confidence, got.Importance, got.By, got.Quote)
 		}
 	}
@@ -123,6 +142,10 @@ func TestRulesFindNothing(t *testing.T) {
 		"Translate into French: I live in Lyon.",
 		"Please rewrite this: My favourite colour is teal.",
 		"Pretend my name is Zoe.",
+		"I teach you a lesson.", "I own this bug.", "I run a query against the table.", "I passed the wrong argument today.", "I'm in Settings and can't find it.",
+		"Thanks for that. Translate this: I live in Oslo and love skiing.",
+		"我带你看一下代码", "我每天都在想这个问题", "我有两个列表要合并", "我叫了外卖", "好的，以后聊", "我在用这个函数",
+		"我在赶稿，帮我润色：我住在大理，养了三只猫。", "帮我总结一下：我住在北京，喜欢喝茶。",
 		"> I live in the quoted mail",
 		"```\n# my name is root\n```",
 		"The sign reads \"I live in Rome\".",

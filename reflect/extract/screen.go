@@ -14,7 +14,7 @@ var (
 	// takeover is what nobody says of themselves.
 	takeover = regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|system|all)\b.{0,20}\b(?:instructions?|prompts?|rules|messages?)\b|\b(?:reveal|print|repeat|leak)\b.{0,30}\bsystem prompt\b|\byou are now\b|<\|im_(?:start|end)\|>|\[/?INST\]|忽略.{0,8}(?:之前|以上|上述|先前|所有|系统).{0,8}(?:指令|指示|提示|规则|要求)|(?:泄露|透露|输出|打印).{0,6}系统提示`)
 	// command is an order that only the user may give.
-	command = regexp.MustCompile(`(?i)\b(?:you|the assistant|assistants?|the (?:ai|model|agent))\s+(?:must|should|shall|has to|have to|need to|needs to|will now)\b|^\W*(?:system|assistant)\s*:|\b(?:the user (?:always |never |only )?(?:wants|asked|prefers|said|likes|trusts|loves|hates|accepts|agrees|agreed|authori[sz]e[sd]|confirm(?:s|ed)|consents?|allows|approve[sd]|has chosen)|remember that|do not tell|don't tell|always (?:answer|send|say|include|recommend)|never (?:tell|mention|say))\b|(?:你|助手|模型)(?:必须|应该|应当|需要|务必)|用户(?:已经?)?(?:希望|要求|想要|喜欢|偏好|只|信任|同意|授权|说|允许|确认)|(?:不要|别)告诉用户|请记住`)
+	command = regexp.MustCompile(`(?i)\b(?:you|the assistant|assistants?|the (?:ai|model|agent))\s+(?:must|should|shall|has to|have to|need to|needs to|will now)\b|^[^\p{L}\p{N}]*(?:system|assistant)\s*:|\b(?:the user (?:always |never |only )?(?:wants|asked|prefers|said|likes|trusts|loves|hates|accepts|agrees|agreed|authori[sz]e[sd]|confirm(?:s|ed)|consents?|allows|approve[sd]|has chosen)|remember that|do not tell|don't tell|always (?:answer|send|say|include|recommend)|never (?:tell|mention|say))\b|(?:你|助手|模型)(?:必须|应该|应当|需要|务必)|用户(?:已经?)?(?:希望|要求|想要|喜欢|偏好|只|信任|同意|授权|说|允许|确认)|(?:不要|别)告诉用户|请记住`)
 )
 
 // isOrder says whether a text is an instruction to the model rather than a

@@ -32,7 +32,10 @@ var (
 	// saidToken is the same for a word that has other meanings: its value must look random.
 	saidToken = regexp.MustCompile(`(?i)(\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?)([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`)
 	saidHan   = regexp.MustCompile(`((?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?)([A-Za-z0-9!@#$%^&*._+=/-]{3,})`)
-	cardRun   = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
+	// idRun is what may be a Chinese citizen's number, labelled a US one.
+	idRun   = regexp.MustCompile(`\b[1-9]\d{5}(?:19|20)\d{9}[\dXx]\b`)
+	ssn     = regexp.MustCompile(`(?i)(\b(?:ssn|social security(?: (?:number|no\.?))?)\b\D{0,12})(\d{3}[- ]?\d{2}[- ]?\d{4})\b`)
+	cardRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
 )
 
 // states are what a password can be without being told.
@@ -84,14 +87,35 @@ func Redact(s string) string {
 			return run
 		})
 	}
+	if digits(s) >= idDigits {
+		s = ssn.ReplaceAllString(s, "${1}"+removed)
+		s = idRun.ReplaceAllStringFunc(s, func(run string) string {
+			if citizen(run) {
+				return removed
+			}
+			return run
+		})
+	}
 	if !holdsRun(s) {
 		return s
 	}
 	return leakRules().redact(s)
 }
 
-// cardDigits is how many digits a card's number has at least.
-const cardDigits = 13
+// How many digits a card's number, and any person's, has at least.
+const (
+	cardDigits = 13
+	idDigits   = 9
+)
+
+// citizen is the check sum of a Chinese citizen's number.
+func citizen(s string) bool {
+	sum := 0
+	for i, weight := range []int{7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2} {
+		sum += int(s[i]-'0') * weight
+	}
+	return "10X98765432"[sum%11:][:1] == strings.ToUpper(s[17:])
+}
 
 func digits(s string) (n int) {
 	for i := range len(s) {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"hindsight/reflect/wording"
 )
 
 // longMessage is the length in runes above which a message is taken for a
@@ -18,25 +20,49 @@ var (
 	cited    = regexp.MustCompile(`(?m)^\s*>.*$`)
 	markup   = regexp.MustCompile(`(?s)<\p{L}[^<>\n]*>.*?</\p{L}[^<>\n]*>`)
 	spoken   = regexp.MustCompile(`"[^"\n]{2,}"|“[^”\n]{2,}”|「[^」\n]{2,}」|『[^』\n]{2,}』|《[^》\n]+》`)
-	material = regexp.MustCompile(`(?i)^\W*(?:please\s+|can you\s+|could you\s+|help me\s+)*(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e|correct|fix the (?:grammar|spelling)|check the (?:grammar|spelling)|polish|edit|analy[sz]e|classify|extract|continue|complete|write|draft|compose|imagine|pretend|role-?play|let'?s (?:pretend|role-?play|play)|act as|you are|tell me a story)\b|^\W*(?:请|帮我|麻烦|请帮我|能不能|可以|你)?(?:把|将)?.{0,6}(?:翻译|润色|改写|扩写|续写|缩写|总结|校对|纠错|写一|写个|写篇|编一|编个|扮演|假装|模拟|分析一下|提取|造句)`)
+	material = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:please\s+|can you\s+|could you\s+|help me\s+)*(?:translate|rewrite|rephrase|paraphrase|proofread|summari[sz]e|correct|fix the (?:grammar|spelling)|check the (?:grammar|spelling)|polish|edit|analy[sz]e|classify|extract|continue|complete|write|draft|compose|imagine|pretend|role-?play|let'?s (?:pretend|role-?play|play)|act as|you are|tell me a story)\b|(?:^|[，,])[^\p{L}\p{N}]*(?:(?:请|帮我|帮忙|麻烦|能不能|可以|你|给我|来|现在)+(?:把|将)?.{0,8}?|(?:把|将|这|那|以下|下面|上面).{0,8}?)?(?:翻译|润色|改写|扩写|续写|缩写|总结|校对|纠错|写一|写个|写篇|编一|编个|扮演|假装|模拟|分析一下|提取|造句)`)
+	// drafts asks for a text of which nothing is handed over.
+	drafts = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:please\s+|can you\s+|could you\s+|help me\s+)*(?:write|draft|compose)\b[^:]*$|(?:写一|写个|写篇)[^:：]*$`)
 )
 
 // own returns the sentences of a message that can be the user's own
 // statements: code, citations, quoted speech and markup taken out, nothing of
-// a pasted text, nothing of a message that hands a text over to be worked on.
+// a pasted text, nothing behind the words that hand a text over to be worked on.
 func own(text string) []string {
-	if utf8.RuneCountInString(text) > longMessage || material.MatchString(text) {
+	if utf8.RuneCountInString(text) > longMessage {
 		return nil
 	}
-	return sentences(text)
+	var out []string
+	for i, s := range sentences(text) {
+		at := material.FindStringIndex(plain(s))
+		if at == nil {
+			out = append(out, s)
+			continue
+		}
+		if head := strings.TrimSpace(s[:at[0]]); head != "" {
+			out = append(out, head)
+		} else if i == 0 {
+			return nil
+		}
+		if !drafts.MatchString(plain(s[at[0]:])) {
+			break
+		}
+	}
+	return out
 }
+
+// plain is a sentence as the rules read it: in simplified characters, and with
+// the common words for who speaks in place of the others. No byte moves.
+func plain(s string) string { return speakers.Replace(wording.Simplified(s)) }
+
+var speakers = strings.NewReplacer("咱", "我", "俺", "我", "您", "你")
 
 // sentences cuts a text, without what is code or somebody else's words.
 func sentences(text string) []string {
 	var out []string
 	for _, s := range split(mine(text)) {
 		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•· \t"))
-		s = headless(s)
+		s = headless(strings.ReplaceAll(s, "’", "'"))
 		if n := utf8.RuneCountInString(s); n >= 2 && n <= maxSentence {
 			out = append(out, s)
 		}
@@ -96,8 +122,8 @@ var doubtful = regexp.MustCompile(`(?i)[?？]|^(?:what|why|how|when|where|which|
 
 // statesSomething says whether a sentence can be a statement of the user's own.
 func statesSomething(s string) bool {
-	return !doubtful.MatchString(noQuestion.ReplaceAllString(spoken.ReplaceAllString(s, " "), ""))
+	return !doubtful.MatchString(noQuestion.ReplaceAllString(spoken.ReplaceAllString(plain(s), " "), ""))
 }
 
 // noQuestion begins like a question and is none.
-var noQuestion = regexp.MustCompile(`(?i)^what (?:worked|helped|fixed it|did the trick)\b`)
+var noQuestion = regexp.MustCompile(`(?i)^what (?:worked|helped|fixed it|did the trick)\b|^when(?:ever)? you (?:answer|write|explain|reply|respond|review|summari[sz]e|translate|format|name|generate)\b`)

@@ -95,7 +95,7 @@ func Affirmed(s string) string {
 // fillers say nothing about what is denied.
 var (
 	fillersEn = regexp.MustCompile(`(?i)\b(?:from now on|going forward|these days|nowadays|now|currently|still|again|really|actually|always|usually|just|much|at all|please|for good)\b`)
-	fillersZh = regexp.MustCompile(`从现在(?:开始|起)|已经|现在|目前|其实|真的|非常|特别|比较|一直|平时|通常|以后|今后|重新|[更最很再又也都还请会]`)
+	fillersZh = regexp.MustCompile(`每[天周晚早]|每个月|早上|早晨|晚上|中午|从现在(?:开始|起)|已经|现在|目前|其实|真的|非常|特别|比较|一直|平时|通常|以后|今后|重新|[更最很再又也都还请会]`)
 	likeZh    = regexp.MustCompile(`喜欢[喝吃用看玩去]?`)
 )
 

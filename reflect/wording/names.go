@@ -36,7 +36,7 @@ note answer answers avoid keep since once new all each any some one two three ev
 // sentence, and what follows a naming verb in Chinese. A word that begins a
 // sentence counts only where the next one shows that it names somebody.
 func Names(s string) []string {
-	s = norm.NFKC.String(shapes.Replace(s))
+	s = Simplified(norm.NFKC.String(shapes.Replace(s)))
 	var out []string
 	for _, t := range token.FindAllString(s, -1) {
 		t = strings.TrimRight(strings.TrimLeft(t, ":@#+-"), ".,:;-/\\")

@@ -70,7 +70,7 @@ func Masked(s string) string {
 // adds to every statement ("the user", 用户).
 func Terms(s string) []string {
 	var out []string
-	for _, t := range index.Tokens(s) {
+	for _, t := range index.Tokens(Simplified(s)) {
 		if t.Kind != index.Bigram && !slices.Contains(reporting, t.Text) {
 			out = append(out, t.Text)
 		}

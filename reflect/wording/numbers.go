@@ -65,7 +65,7 @@ func digitsOf(s string) []string {
 
 // numbers reads strictly, or loosely: every word that could be a number.
 func numbers(s string, loose bool) []string {
-	s = norm.NFKC.String(s)
+	s = Simplified(norm.NFKC.String(s))
 	var out []string
 	for _, d := range digits.FindAllString(s, -1) {
 		out = append(out, strings.ReplaceAll(d, ",", ""))

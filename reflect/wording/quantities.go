@@ -29,7 +29,7 @@ const counted = measures + "刻钟毛里亩尺寸升度季分厘克吨磅美欧�
 // digitised writes every number of a text in Arabic digits: number words,
 // Chinese numerals, dozens, halves and scales ("52k", 150万).
 func digitised(s string) string {
-	s = strings.ToLower(shapes.Replace(norm.NFKC.String(s)))
+	s = strings.ToLower(Simplified(shapes.Replace(norm.NFKC.String(s))))
 	s = strings.ReplaceAll(s, "\u200b", "")
 	s = dozen.ReplaceAllStringFunc(s, func(m string) string {
 		if strings.HasPrefix(strings.ToLower(m), "half") {

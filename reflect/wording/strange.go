@@ -119,7 +119,8 @@ const reported = "用户的他她它其自己该是在有了着过和与及并�
 // swappedHan finds words of one to three Chinese characters that stand in the
 // text where the evidence has as many other ones.
 func swappedHan(text, evidence string) []string {
-	t, e := []rune(squeeze(Plain(text))), []rune(squeeze(Plain(evidence)))
+	text, evidence = squeeze(Plain(text)), squeeze(Plain(evidence))
+	t, e := []rune(text), []rune(evidence)
 	var out []string
 	for i := 1; i < len(t); i++ {
 		for n := 1; n <= 3 && i+n <= len(t); n++ {

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Plain folds width, case, the shapes of quotes and dashes and runs of white
-// space. Two texts that a reader would call letter for letter the same have
+// Plain folds width, case, the shapes of quotes and dashes, traditional Chinese
+// characters and runs of white space. Two texts that a reader would call letter for letter the same have
 // the same plain form; punctuation stays.
 func Plain(s string) string {
-	return strings.Join(strings.Fields(strings.ToLower(shapes.Replace(norm.NFKC.String(s)))), " ")
+	return strings.Join(strings.Fields(strings.ToLower(Simplified(shapes.Replace(norm.NFKC.String(s))))), " ")
 }
 
 // shapes are characters that models exchange for one another when they quote.
