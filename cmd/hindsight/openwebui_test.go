@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,40 @@ func TestUnfilledTemplates(t *testing.T) {
 			t.Parallel()
 			unfilledTemplates(t, user, env)
 		})
+	}
+}
+
+// A request that names two users is nobody's: a proxy that adds its header to the one
+// that a client sent itself must not give out another's memory, nor the default's.
+func TestTwoUsersInOneRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_DEFAULT_USER=ann")
+	w.remember("ann", `"text":"From now on answer in French.","type":"preference","standing":true`)
+	body := `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
+	ask := func(name string, values ...string) string {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodPost, w.st.proxyURL()+"/v1/chat/completions", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer sk-test")
+		req.Header[name] = values
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.Header.Get("Hindsight-Status")
+	}
+	for _, name := range []string{"Hindsight-User", "X-Openwebui-User-Id"} {
+		for _, two := range [][]string{{"ann", "eve"}, {"eve", "ann"}, {"", "ann", "eve"}} {
+			if got := ask(name, two...); got != "off;reason=no_user" || string(w.last().body) != body {
+				t.Errorf("%s %q: %s, upstream %s", name, two, got, w.last().body)
+			}
+		}
+		if got := ask(name, "ann", "ann"); got != "injected" {
+			t.Errorf("%s, the same twice: %s", name, got)
+		}
 	}
 }
 

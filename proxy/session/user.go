@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -39,14 +40,14 @@ type named struct {
 // values by which the same request names its session: one client puts that
 // into `user`.
 func (k *Tracker) userOf(h http.Header, req *dialect.Request, externals []string, now time.Time) named {
-	if n, ok := k.userSignal("hindsight_user", h.Get(headerUser)); ok {
+	if n, ok := k.userHeader("hindsight_user", h[headerUser]); ok {
 		return n
 	}
 	if !k.cfg.TrustHeaders {
 		return named{}
 	}
 	for _, header := range k.userHeaders {
-		if n, ok := k.userSignal(header.Name, h.Get(header.Name)); ok {
+		if n, ok := k.userHeader(header.Name, h[header.Name]); ok {
 			return n
 		}
 	}
@@ -71,6 +72,20 @@ func (k *Tracker) userOf(h http.Header, req *dialect.Request, externals []string
 		}
 	}
 	return named{}
+}
+
+// userHeader judges the values of a header. Different ones name nobody: whoever stands
+// in front of us has added one to the one that the client sent.
+func (k *Tracker) userHeader(name string, values []string) (named, bool) {
+	value := ""
+	for _, v := range values {
+		if v != "" && value != "" && v != value {
+			k.refuse(strings.ToLower(name))
+			return named{refused: true}, true
+		}
+		value = cmp.Or(value, v)
+	}
+	return k.userSignal(name, value)
 }
 
 // userSignal judges one value; false: there is none.
