@@ -116,7 +116,10 @@ func leaksOf(t *testing.T, r *rand.Rand) (out []leaked, without []string) {
 			without = append(without, id)
 		}
 	}
-	for kind, of := range map[string]string{"password": "my password is %s!", "Chinese": "密码是%s。", "address": "postgres://app:%s@db.intern/app", "bearer": "Authorization: Bearer %s", "sk": "export OPENAI_API_KEY=sk-%s"} {
+	for kind, of := range map[string]string{
+		"setting": "MYSQL_ROOT_PASSWORD=%s", "field": "db_password: %s", "colon": "Password is: %s", "of something": "the password for the wifi is %s", "without a verb": "password %s",
+		"quoted": `{\"password\": \"%s\"}`, "behind": "%s is my password", "basic": "Authorization: Basic %s", "phrase": "my passphrase is correct horse battery %s",
+		"password": "my password is %s!", "Chinese": "密码是%s。", "address": "postgres://app:%s@db.intern/app", "bearer": "Authorization: Bearer %s", "sk": "export OPENAI_API_KEY=sk-%s"} {
 		secret := fmt.Sprintf("Zq%016xKw", r.Uint64())
 		out = append(out, leaked{kind, fmt.Sprintf(of, secret), secret})
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // removed stands where a secret stood.
@@ -22,21 +23,91 @@ var (
 		`\bAIza[0-9A-Za-z_-]{30,}`,                             // Google
 		`\bya29\.[0-9A-Za-z_-]{20,}`,                           //
 		`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[\w-]*`, // JWT
-		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
+		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`,
 		`(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}`,
+		`(?i)\bauthorization["']?\s*[:=]\s*["']?basic\s+[A-Za-z0-9+/]{6,}={0,2}`,
 	}, "|"))
 	// userInfo is a password inside an address.
 	userInfo = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s:/@]+):([^\s/@]+)@`)
-	// said is a secret that is called one. Its last group is the value.
-	said = regexp.MustCompile(`(?i)(\b(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?key|(?:client[ _-]?secret|secret[ _-]?key)|(?:access|auth|bearer|refresh|api)[ _-]?token|private[ _-]?key|pin(?:[ _-]?code)?|cvv|otp)["']?\s*(?:is now|is|was|are|=|:)\s*["'` + "`" + `]?)([^\s"'` + "`" + `,;，。；]+)`)
-	// saidToken is the same for a word that has other meanings: its value must look random.
-	saidToken = regexp.MustCompile(`(?i)(\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?)([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`)
-	saidHan   = regexp.MustCompile(`((?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?)([A-Za-z0-9!@#$%^&*._+=/-]{3,})`)
+	// called are secrets that people and settings call one, DB_PASSWORD and dbPassword
+	// too. The last group of each is the value.
+	called = []calling{
+		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), saidMarks, given},
+		// Words that have other meanings, or no verb: the value must look random.
+		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), []string{"token"}, whole},
+		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)?|pwd?)(?:['’]s)?\s*[:=]?\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []string{"pass", "pw"}, mixed},
+		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []string{"pass", "pin"}, mixed},
+		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), []string{"phrase", "mnemonic", " words", "助记词"}, inWords},
+		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), hanMarks, whole},
+		{regexp.MustCompile(`(?:密码|口令|暗号)\s*[：:=]\s*[「“"']?([^\s，。；、「」“”"']{3,})`), hanMarks, withDigit},
+	}
 	// idRun is what may be a Chinese citizen's number, labelled a US one.
 	idRun   = regexp.MustCompile(`\b[1-9]\d{5}(?:19|20)\d{9}[\dXx]\b`)
 	ssn     = regexp.MustCompile(`(?i)(\b(?:ssn|social security(?: (?:number|no\.?))?)\b\D{0,12})(\d{3}[- ]?\d{2}[- ]?\d{4})\b`)
-	cardRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
+	cardRun = regexp.MustCompile(`\b\d(?:[ .\x{a0}\x{2009}\x{202f}-]?\d){12,18}\b`)
 )
+
+// secretNames are the names of secrets, as a word, a setting or a field.
+const secretNames = `(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?key|client[ _-]?secret|secret[ _-]?(?:access[ _-]?)?key|account[ _-]?key|(?:access|auth|bearer|refresh|api)[ _-]?token|private[ _-]?key|pin(?:[ _-]?code)?|cvv|otp)` +
+	`|(?-i:\b[a-z]+(?:[A-Z][a-z]+)*(?:Password|Passphrase|ApiKey|SecretKey))`
+
+// calling is one way of saying a secret: an expression, the words without which it
+// finds nothing, and how much of the value that it finds is one, 0 for nothing.
+type calling struct {
+	*regexp.Regexp
+	words []string
+	much  func(value string) int
+}
+
+func whole(value string) int { return len(strings.TrimRight(value, ".!?\\")) }
+
+// given is the value that somebody says of a secret, if it says what it is and not how.
+func given(value string) int {
+	n := whole(value)
+	if slices.Contains(states, strings.ToLower(value[:n])) {
+		return 0
+	}
+	return n
+}
+
+// mixed is a value of letters and digits that is the name of nothing.
+func mixed(value string) int {
+	n := whole(value)
+	if value = value[:n]; digits(value) == 0 || !strings.ContainsFunc(value, unicode.IsLetter) || algorithms.MatchString(value) {
+		return 0
+	}
+	return n
+}
+
+var algorithms = regexp.MustCompile(`(?i)^\(?(?:sha-?\d|pbkdf2|argon2|md5|base64|oauth|utf-?\d|pkcs|aes|v?\d+[.)]|\w+\()`)
+
+func withDigit(value string) int {
+	if digits(value) == 0 {
+		return 0
+	}
+	return len(value)
+}
+
+// inWords is a secret of three words or more, up to one that goes on with the
+// sentence.
+func inWords(value string) int {
+	n, end, at := 0, 0, 0
+	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == '-' }) {
+		at += strings.Index(value[at:], word)
+		if low := strings.ToLower(word); n > 0 && (slices.Contains(states, low) || slices.Contains(joins, low)) {
+			break
+		}
+		at += len(word)
+		n, end = n+1, at
+	}
+	if n < 3 {
+		return 0
+	}
+	return end
+}
+
+// joins are words by which a sentence goes on.
+var joins = strings.Fields("and but or so i we you it that this which who with from is was are were has have had should must can will if as")
 
 // states are what a password can be without being told.
 var states = strings.Fields(`wrong invalid expired missing correct required incorrect weak strong broken not too the in a an
@@ -63,20 +134,21 @@ func Redact(s string) string {
 	if strings.Contains(s, "://") {
 		s = userInfo.ReplaceAllString(s, "$1:"+removed+"@")
 	}
-	for _, by := range []struct {
-		*regexp.Regexp
-		words []string
-	}{{said, saidMarks}, {saidToken, tokenMarks}, {saidHan, hanMarks}} {
+	for _, by := range called {
 		if !holds(by.words) {
 			continue
 		}
 		s = by.ReplaceAllStringFunc(s, func(hit string) string {
-			m := by.FindStringSubmatch(hit)
-			value := strings.TrimRight(m[2], ".!?")
-			if value == "" || value == removed || by.Regexp == said && slices.Contains(states, strings.ToLower(value)) {
+			at := by.FindStringSubmatchIndex(hit)
+			if at == nil {
+				return hit // it was one by what stands around it
+			}
+			value := hit[at[2]:at[3]]
+			n := by.much(value)
+			if n == 0 || strings.HasPrefix(value, removed) {
 				return hit
 			}
-			return m[1] + removed + m[2][len(value):]
+			return hit[:at[2]] + removed + value[n:] + hit[at[3]:]
 		})
 	}
 	if digits(s) >= cardDigits {
@@ -130,11 +202,13 @@ func digits(s string) (n int) {
 // case.
 var (
 	keyMarks = []string{
-		"sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "aiza", "ya29.", "eyj", "private key", "bearer",
+		"sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "aiza", "ya29.", "eyj", "private key", "bearer", "basic ",
 	}
-	saidMarks  = []string{"passw", "passphrase", "passcode", "pwd", "key", "secret", "token", "pin", "cvv", "otp"}
-	tokenMarks = []string{"token"}
-	hanMarks   = []string{"密", "口令", "钥", "令牌", "验证码", "暗号"}
+	saidMarks = []string{
+		"passw", "passphrase", "passcode", "pwd", "secret", "token", "pin", "cvv", "otp", "api key", "api_key", "api-key", "apikey",
+		"private key", "private_key", "private-key", "privatekey", "account key", "account_key", "account-key", "accountkey",
+	}
+	hanMarks = []string{"密", "口令", "钥", "令牌", "验证码", "暗号"}
 )
 
 // luhn is the check sum of card numbers.
