@@ -27,9 +27,6 @@ func (w *world) learn(words string, headers ...string) (kept []store.Memory, dro
 }
 
 func TestTheSameFactTwiceIsOneMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for several reflections")
-	}
 	t.Parallel()
 	for name, c := range map[string][]string{
 		"the same words":    {"I live in Lisbon.", "I live in Lisbon."},

@@ -50,9 +50,6 @@ func (w *world) reflections(state string) int {
 // A client that just goes away, and a process that ends before the session was
 // idle for long enough: the next one reflects it, once.
 func TestIdleSessionIsReflectedAfterARestart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits until a session is idle")
-	}
 	t.Parallel()
 	w := newWorld(t)
 	var m material

@@ -19,9 +19,6 @@ func (w *world) stats() admin.Stats {
 // What conversations did shows in the figures and on /metrics; what is counted
 // from the store is the same after a restart, the rest begins anew.
 func TestFiguresOfConversations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for several reflections")
-	}
 	t.Parallel()
 	w := newWorld(t)
 	w.learn("I live in Lisbon.")

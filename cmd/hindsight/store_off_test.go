@@ -139,9 +139,6 @@ func TestSecondOwnerTakesOver(t *testing.T) {
 // A full disk turns memory off at the start, and stops recording under load;
 // recall goes on then. Room brings both back.
 func TestFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fills a disk")
-	}
 	t.Parallel()
 	w := newWorld(t)
 	w.remember("local", `"text":"The user's cat is called Mitzi.","type":"user_fact"`)

@@ -38,9 +38,6 @@ func serving(t *testing.T) (upstream, reverse string) {
 func quiet(string, ...any) {}
 
 func TestMeasures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures for a while")
-	}
 	up, reverse := serving(t)
 	targets := []Target{{Name: "direct", URL: up + "/v1/chat/completions"}, {Name: "proxy", URL: reverse + "/v1/chat/completions", PID: os.Getpid()}}
 	rows, err := Compare(t.Context(), targets, []Load{

@@ -34,9 +34,6 @@ func child(dir string) {
 }
 
 func TestKilledProcessLosesNothingOlderThanTheBound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills processes")
-	}
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range 2 {

@@ -44,9 +44,6 @@ func TestWhatOneWritesTheOtherFinds(t *testing.T) {
 }
 
 func TestDeliveryWaitsOutWhatGoesWrong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits out a pause")
-	}
 	t.Parallel()
 	c := newCloud()
 	c.away = true
@@ -305,9 +302,6 @@ func TestTheCopyIsBounded(t *testing.T) {
 }
 
 func TestOneReflectsForAUser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a lease")
-	}
 	t.Parallel()
 	c := newCloud()
 	a, b := join(t, c, Config{Name: "a"}), join(t, c, Config{Name: "b"})
@@ -361,9 +355,6 @@ func TestReflectionGoesOnAloneAfterAWhile(t *testing.T) {
 // A store that takes nothing, as one whose disk is full, is still read. What waits
 // is told, and after Patience reflection goes on without leases.
 func TestAStoreThatTakesNothingIsStillRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits out a pause")
-	}
 	t.Parallel()
 	c := newCloud()
 	c.full = errors.New("read-only")
