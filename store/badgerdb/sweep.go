@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"time"
 
 	"hindsight/store"
@@ -13,9 +12,10 @@ import (
 
 // How often the directory is looked after.
 const (
-	keepEvery   = 10 * time.Minute
-	squeezeLast = 24 * time.Hour // at the latest
-	squeezeSize = 32 << 20       // garbage that isn't worth the work
+	keepEvery    = 10 * time.Minute
+	squeezeLast  = 24 * time.Hour   // at the latest
+	squeezeSize  = 32 << 20         // garbage that isn't worth the work
+	squeezeAgain = 10 * time.Second // where somebody read what was erased
 )
 
 // keep sweeps and squeezes until the context ends.
@@ -25,6 +25,7 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 	q := &squeezer{base: tableBytes(h), at: s.now()}
 	erased := false
 	for {
+		var again <-chan time.Time
 		if err := s.sealOld(ctx, h); err != nil && ctx.Err() == nil {
 			s.log.Warn("encrypt what was kept before", "err", err)
 		}
@@ -39,6 +40,7 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 		if (erased || len(swept)+len(sweeping) > 0 || q.due(h, s.now())) && !s.checkSpace() {
 			if err := s.squeeze(h); err != nil {
 				s.log.Warn("squeeze", "err", err)
+				again = time.After(squeezeAgain)
 			} else if err := errors.Join(s.endHidden(h, swept), s.endSweeping(h, sweeping)); err != nil {
 				s.log.Warn("end an erasure", "err", err)
 			}
@@ -48,6 +50,8 @@ func (s *Store) keep(ctx context.Context, h *handle) {
 		case <-tick.C:
 			erased = false
 		case <-s.tidy:
+			erased = true
+		case <-again:
 			erased = true
 		case <-ctx.Done():
 		}
@@ -86,19 +90,6 @@ func tableBytes(h *handle) uint64 {
 		n += uint64(t.OnDiskSize)
 	}
 	return n
-}
-
-// squeeze writes the memtable out and merges all levels, which drops what was
-// deleted, replaced or is past its time. Reads wait while the memtable is
-// written, for a tenth of a second or so.
-func (s *Store) squeeze(h *handle) error {
-	if err := s.writeOut(h); err != nil {
-		return fmt.Errorf("write out the memtable: %w", err)
-	}
-	if err := h.db.Flatten(2); err != nil {
-		return fmt.Errorf("merge tables: %w", err)
-	}
-	return nil
 }
 
 // passing is the key of the row that writeOut makes and drops.
