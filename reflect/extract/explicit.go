@@ -15,26 +15,42 @@ import (
 var (
 	// remember is a request at the head of a sentence; what follows it is what
 	// is to be remembered. A question isn't one, nor "I remember".
-	remember   = regexp.MustCompile(`(?i)^(?:please|pls|can you|could you|i want you to|i need you to|you should|do)?[\s,]*(?:(?:remember|memori[sz]e|keep in mind|bear in mind|make a note|take a note|note down|don'?t forget|never forget|save (?:this|that) to (?:your )?memory|add (?:this|that)? ?to (?:your )?memory|store (?:this|that) in (?:your )?memory)\b(?: (?:this|that|the following|of this|of that))?(?: (?:for (?:later|me|next time|the future)))?\s*[:：,，-]?\s*)(.*)$`)
-	rememberZh = regexp.MustCompile(`^(?:请|麻烦|麻烦你|请你|你要|你得|帮我|请帮我|一定要|务必|要)*(?:记住|记一下|记下来|记下|记好|牢记|别忘了|不要忘记|别忘记|记得)(?:这一点|这个|这件事|这些|了|哦|啊|：|:|，|,|\s)*(.*)$`)
+	remember = regexp.MustCompile(`(?i)^(?:(?:please|pls|kindly|also|just|can you|could you|would you|will you|i want you to|i need you to|i'd like you to|i would like you to|you (?:should|must|need to)|make sure (?:to|you)|be sure to|do)[\s,]+)*` +
+		`(?:remember|memori[sz]e|(?:keep|bear) (?:this |that |it |these )?in mind|make a (?:mental )?note|take (?:a )?note|note down|don'?t forget|never forget|(?:save|add|store|put|commit) (?:this |that |it )?(?:in|to|into) (?:your )?memory)\b(?: (?:this|that|the following|of this|of that))?(?: (?:for (?:later|me|next time|the future)))?\s*[:：,，-]?\s*(.*)$`)
+	politely   = `(?:请|麻烦|你|帮我|帮忙|给我|替我|以后|今后|顺便|千万|一定|务必|要|得|再)*`
+	rememberZh = regexp.MustCompile(`^(?:我跟你说[，,])?` + politely + `(?:记住|记一下|记一个|记一条|记个|记下来|记下|记好|记着|牢记|别忘了|不要忘记|别忘记|记得|(?:把这(?:个|些|件事))?(?:记下来|存(?:到|进)(?:你的)?记忆(?:里|中)?))(?:这一点|这个|这件事|这些|了|哦|啊|：|:|，|,|\s)*(.*)$`)
+	// enclosed names what is to be remembered inside the request.
+	enclosed = regexp.MustCompile(`^` + politely + `把([^这那它，。]\S{2,}?)(?:这(?:件事|一点|个))?(?:给我|都)?(?:记住|记下来|记一下|存(?:到|进)(?:你的)?记忆(?:里|中)?)[。！!]*$`)
+	// kindly is a request in the form of a question.
+	kindly = regexp.MustCompile(`(?i)^(?:can|could|would|will) you (?:please )?(?:remember|keep in mind|memori[sz]e) that (?:i|my|our|we|i'm|i've)\b[^?]*\?$`)
 	// behind is a request that stands behind what it is about.
-	behind = regexp.MustCompile(`(?i)[,;，；]\s*(?:please )?(?:remember (?:this|that|it)|keep (?:this|that|it) in mind|don'?t forget (?:this|that|it)|请?(?:帮我)?(?:记住|记一下|记下来|别忘了))[.!。！]*$`)
+	behind = regexp.MustCompile(`(?i)(?:[,;，；]|\s[-–—]+)\s*(?:please )?(?:remember (?:this|that|it)|keep (?:this|that|it) in mind|don'?t forget (?:this|that|it)|` + politely + `(?:记住|记一下|记下来|记下|记着|记好|别忘了)[哈哦啊吧呀了]*)[.!。！]*$`)
 	// vague is what names a thing that was said elsewhere in the message.
-	vague = regexp.MustCompile(`(?i)^(?:(?:this|that|it|these|those|the (?:above|following)|everything)(?: please)?|(?:my|our) \p{L}+|我的?\p{Han}{2})?[.!。！]*$`)
-	past  = regexp.MustCompile(`(?i)^(?:when|how|what|the time|where|why|seeing|reading|if)\b|^to breathe`)
+	vague = regexp.MustCompile(`(?i)^(?:(?:this|that|it|these|those|the (?:above|following)|everything)(?: please)?|(?:my|our) \p{L}+|我的\p{Han}{2}|我(?:名字|生日|地址|电话|工号|邮箱|爱好|习惯|偏好|情况|要求))?[.!。！]*$`)
+	past  = regexp.MustCompile(`(?i)^(?:when|how|what|the time|where|why|who|seeing|reading|if|back|(?:night|day|time|one|movie|show|song|guy|girl|summer|year|trip|story)\b)\b|^to breathe|^(?:吗|那|去年|前年|以前|当时|小时候|上次|有一?次|曾|好像|密码|账号|登录|我选项|单词)`)
 
-	keepOut = regexp.MustCompile(`(?i)^(?:please |just )*(?:do not|don'?t|never) (?:remember|memori[sz]e|save|store|record|keep|note) (?:this|that|it|any of (?:this|that)|what i|the above)|\boff the record\b|^(?:please )?forget (?:that|about|my|what|it|everything|the|this)\b|^(?:请|你)*(?:不要|别|不用|无需|不必|别去)(?:再)?(?:记住|记录|记下|记得|保存|记|存)|^(?:请|帮我)*(?:忘掉|忘了|忘记)(?:我|这|那|它|刚才|之前)|这(?:个|句|些|件事)?(?:话)?(?:不用|不要|别|就别)记`)
+	keepOut = regexp.MustCompile(`(?i)(?:^|[,;] ?)(?:please |pls |just |you |there's |i'd (?:rather|prefer) (?:it if )?you )*(?:do not|didn't|don'?t|never|no need to|(?:don'?t|do not) (?:need|have) to) (?:(?:remember|memori[sz]e) (?:this|that|it|any of (?:this|that)|what i|the above)|(?:save|store|record|keep|note|log|commit)(?: (?:a )?(?:record|track|note) of)? (?:this|that|it|any of (?:this|that)|what i (?:said|say|told)|the above)(?: (?:conversation|chat|part|bit|message|information|either|please|(?:in|to) (?:your )?memory))*\s*(?:[.,;:!]|$))` +
+		`|\boff the record\b|^(?:please |pls )?(?:leave|keep) (?:this|that|it) out of (?:your )?memory\b|^(?:please |pls |just )*(?:do not|don'?t|never) write (?:this|that|it) down\b|^(?:please )?forget (?:that|about|my|what|it|everything|the|this)\b` +
+		`|(?:^|[，,])(?:请|你|千万|麻烦)*(?:不要|别|不许|不准|不用|无需|不必|不需要|没必要|别去)(?:帮我|给我|再|把[^，。]{1,6})*(?:(?:记住|记录|记下来|记下|记得|记)(?:[这那它我了。！：:，,!]|刚才|以上|下来|$)|(?:保存|存)(?:这(?:段|些|次)?(?:对话|聊天|话|信息)|对话|聊天|(?:到|进)(?:你的)?记忆|下来))` +
+		`|^(?:请|帮我)*(?:忘掉|忘了|忘记)(?:我|这|那|它|刚才|之前)|(?:这|那|刚才|以上|上面)[^，。]{0,8}(?:不用|不要|别|甭|无需)(?:再)?(?:记(?:录|住|下来|下|了|$|[。！，,])|保存$)|这(?:个|句|些|件事)?(?:话)?(?:不用|不要|别|就别)记`)
 )
 
 // asked returns what a sentence asks to remember, and whether it asks. An
 // empty text means what stands before it in the message.
 func asked(s string) (text string, ok bool) {
-	if strings.ContainsAny(s, "?？") || strings.HasSuffix(strings.TrimRight(s, "。！ "), "吗") {
+	p := plain(s) // as long as s
+	if kindly.MatchString(p) {
+		p = strings.TrimRight(p, "? ")
+	}
+	if strings.ContainsAny(p, "?？") || strings.HasSuffix(strings.TrimRight(p, "。！ "), "吗") {
 		return "", false
 	}
+	if m := enclosed.FindStringSubmatchIndex(p); m != nil {
+		return s[m[2]:m[3]], true
+	}
 	for _, re := range []*regexp.Regexp{remember, rememberZh} {
-		if m := re.FindStringSubmatch(s); m != nil && !past.MatchString(m[1]) {
-			if text = strings.TrimSpace(m[1]); vague.MatchString(text) {
+		if m := re.FindStringSubmatchIndex(p); m != nil && !past.MatchString(p[m[2]:m[3]]) {
+			if text = strings.TrimSpace(s[m[2]:m[3]]); vague.MatchString(text) {
 				text = ""
 			} else if strings.HasPrefix(text, "to ") {
 				text = s // "Remember to …" says it best as a whole
@@ -42,7 +58,7 @@ func asked(s string) (text string, ok bool) {
 			return text, true
 		}
 	}
-	if at := behind.FindStringIndex(s); at != nil {
+	if at := behind.FindStringIndex(p); at != nil {
 		return strings.TrimSpace(s[:at[0]]), true
 	}
 	return "", false
@@ -136,8 +152,8 @@ func keptOut(events []Event) map[int]bool {
 		}
 		all := sentences(e.Text)
 		for _, s := range all {
-			at := keepOut.FindStringIndex(s)
-			if at == nil {
+			at := keepOut.FindStringIndex(plain(s))
+			if at == nil || strings.ContainsAny(s, "?？") {
 				continue
 			}
 			out[e.Turn] = true

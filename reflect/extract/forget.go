@@ -25,6 +25,9 @@ var (
 	politeEn = `(?i)^(?:(?:please|pls|just|now|can you|could you|i want you to|i need you to|i'd like you to|you (?:can|may|should|must))\s+)*`
 	politeZh = `^(?:请你?|麻烦你?|帮我|给我|你|可以|现在|要|就)*`
 
+	// request is one in the form of a question.
+	request = regexp.MustCompile(`(?i)^(?:could|would) you (?:please )?forget (?:that i|about my|about our|my|our)\b[^?]*\?$`)
+
 	// forgets are requests at the head of a sentence; the group is what to forget.
 	// A sure one can mean nothing but memories, whatever it names.
 	forgets = []struct {
@@ -33,11 +36,15 @@ var (
 	}{
 		{regexp.MustCompile(politeEn + `(?:stop remembering|forget)\s+(.+)$`), false},
 		{regexp.MustCompile(politeEn + `(?:delete|remove|erase|wipe|drop|clear)\s+(.+?)\s+from\s+(?:your\s+)?memory\b.*$`), true},
+		{regexp.MustCompile(politeEn + `(?:delete|remove|erase|wipe|drop|clear)\s+((?:everything|anything|all|what)(?:\s+that)?\s+you\s+(?:know|remember|have(?:\s+stored)?)\s+(?:about|on)\s+.+)$`), true},
+		{regexp.MustCompile(politeEn + `(?:delete|remove|erase|wipe|drop|clear)\s+from\s+(?:your\s+)?memory\s+(.+)$`), true},
 		{regexp.MustCompile(politeEn + `(?:do not|don't|no longer)\s+(?:remember|keep)\s+(.+?)\s+(?:any ?more|any longer)\b.*$`), true},
 		{regexp.MustCompile(politeZh + `(?:把|将)(.+?)(?:给我)?(?:忘掉|忘了|忘记)(?:吧|了|掉)?[.!。！]*$`), true},
 		{regexp.MustCompile(politeZh + `(?:忘掉|忘记|忘了|忘却)(.+)$`), false},
-		{regexp.MustCompile(politeZh + `(?:删除|删掉|清除|抹掉)(?:你)?(?:关于|有关)(.+?)的?(?:记忆|记录)[.!。！]*$`), true},
-		{regexp.MustCompile(politeZh + `(?:不要|别|不用)再?记(?:着|得|住)(.+?)了?[.!。！]*$`), true},
+		{regexp.MustCompile(politeZh + `(?:删除|删掉|清除|抹掉)(?:你)?(?:关于|有关|对)(.+?)的?(?:所有|全部)?(?:的)?(?:记忆|记录)[.!。！]*$`), true},
+		{regexp.MustCompile(politeZh + `(?:删除|删掉|清除|抹掉|忘掉|忘了|忘记)(?:你)?(?:记得|知道|记录|保存)的?(?:关于|有关)?(.+?)(?:的)?(?:内容|信息|事情|事|记忆|记录)[.!。！]*$`), true},
+		{regexp.MustCompile(politeZh + `(?:关于|有关)(.+?)(?:的)?(?:内容|信息|事情|事|记忆|一切)?(?:都|全)?(?:给我)?(?:忘掉|忘了|忘记)(?:吧|了|掉)?[.!。！]*$`), true},
+		{regexp.MustCompile(politeZh + `(?:不要|别|不用)(?:再记(?:着|得|住)?|记(?:着|得|住))(.+?)了?[.!。！]*$`), true},
 	}
 	// about is what stands between the request and what is meant.
 	about = regexp.MustCompile(`(?i)^(?:(?:about|that|the fact that|what (?:i|you) (?:said|told you|know|told me)(?: (?:earlier|before))?(?: about| on)?|(?:all|anything|everything)(?: (?:you know|that you know|i (?:said|told you)))?(?: about)|all about)\s+)+|^(?:关于|有关|你知道的|我说的|我告诉你的|我之前说的|之前说的|那个|这个)+`)
@@ -46,7 +53,7 @@ var (
 	// restZh names the thing again.
 	restZh = regexp.MustCompile(`(?:的)?(?:这件事|那件事|这事|这些事|事情|事|内容|信息)?(?:吧|了|掉)?$`)
 
-	everything = regexp.MustCompile(`(?i)^(?:everything|all(?: of it)?|all (?:your|the|my) (?:memories|notes)|all (?:you know|about me))\b(?: (?:you know|that you know|about me|i (?:said|told you)|you have|on me))*$|^(?:everything|anything|all)?\s*(?:about )?me$|^(?:一切|所有(?:的)?(?:事情|记忆|内容|东西|一切)?|全部|我|我的(?:一切|所有(?:事情|信息)?|全部)|关于我的(?:一切|所有(?:事情|信息)?|全部))$`)
+	everything = regexp.MustCompile(`(?i)^(?:everything|all(?: of it)?|all (?:your|the|my) (?:memories|notes)|all (?:you know|about me))\b(?: (?:you know|that you know|about me|i (?:said|told you)|you have|on me))*$|^(?:everything|anything|all)?\s*(?:about )?me$|^(?:一切|所有(?:的)?(?:事情|记忆|内容|东西|一切)?|全部|我|我的(?:一切|所有(?:事情|信息)?|全部)|(?:所有|全部)?(?:关于|有关)我的?(?:一切|所有(?:事情|信息)?|全部|事情?|信息|记忆)?)$`)
 	// idle are objects that name nothing that could be a memory: "forget it".
 	idle = regexp.MustCompile(`(?i)^(?:it|that|this|those|these|them|him|her|to\b.*|(?:the|your) (?:last|previous|above|first|next|earlier|old)\b.{0,30}|(?:my|our) (?:last|previous|first|next|earlier)\b.{0,30}|my (?:question|request|message)s?|吧|它|那|这|这个|那个|刚才(?:的)?(?:话|问题)?|带.*)$`)
 	// personal is an object of which the user may want nothing remembered; any
@@ -62,6 +69,10 @@ func Forgets(text string) []Forget {
 	}
 	var out []Forget
 	for _, s := range own(text) {
+		s = plain(s)
+		if request.MatchString(s) {
+			s = strings.TrimRight(s, "? ")
+		}
 		if strings.ContainsAny(s, "?？") || strings.HasSuffix(strings.TrimRight(s, "。！ "), "吗") || spoken.MatchString(s) {
 			continue
 		}
@@ -87,7 +98,7 @@ func forget(s string) (Forget, bool) {
 		if unspacedEnd(what) {
 			what = restZh.ReplaceAllString(what, "")
 		}
-		sure := kind.sure || named && strings.HasPrefix(strings.ToLower(m[1]), "that ")
+		sure := kind.sure || named && (strings.HasPrefix(strings.ToLower(m[1]), "that ") || personal.MatchString(about.FindString(m[1])))
 		if what == "" || idle.MatchString(what) || !sure && !personal.MatchString(what) {
 			return Forget{}, false
 		}
@@ -112,7 +123,7 @@ func (f Forget) Fits(text string) bool { return f.Likeness(text) > 0 }
 // Likeness is how much of a text is what is to be forgotten, from 0 (it
 // doesn't fit) to 1 (nothing else).
 func (f Forget) Likeness(text string) float64 {
-	want, have := content(f.What), content(text)
+	want, have := content(f.What), content(plain(text))
 	if len(want) == 0 {
 		return 0
 	}

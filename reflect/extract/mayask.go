@@ -19,12 +19,12 @@ func MayAsk(text string) bool {
 			if piece(text[i:], "forg") {
 				return true
 			}
-		case 'n':
-			if piece(text[i:], "note") {
+		case 'n': // note; what you know about me
+			if piece(text[i:], "note") || piece(text[i:], "now about") {
 				return true
 			}
 		case 0xe5 | 0x20, 0xe6 | 0x20, 0xe8 | 0x20:
-			for _, word := range [...]string{"记", "忘", "删", "清除", "抹"} {
+			for _, word := range [...]string{"记", "記", "忘", "删", "刪", "清除", "抹"} {
 				if strings.HasPrefix(text[i:], word) {
 					return true
 				}

@@ -7,7 +7,7 @@ import (
 
 var (
 	// greeting stands at the head of a sentence and says nothing in it.
-	greeting = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|well|so|and|also|btw|by the way|oh|yes|sure|great|please note|fyi|just so you know|for context|actually|right|as (?:you know|i (?:said|told you|mentioned)(?: before| earlier)?))\b[\s,.!:;-]*)+|^(?:(?:你好|您好|嗨|谢谢|好的|对了|顺便说一下|另外|还有|其实|如你所知|前面说过|之前说过|嗯|哦|那么|麻烦)[\s，,。！：:；]*)+`)
+	greeting = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|well|so|and|also|btw|by the way|oh|yes|sure|great|please note|fyi|just so you know|for context|actually|right|(?:one more|another|one last) thing|as (?:you know|i (?:said|told you|mentioned)(?: before| earlier)?))\b[\s,.!:;-]*)+|^(?:(?:你好|您好|嗨|谢谢|好的|对了|顺便说一下|另外|还有|其实|如你所知|前面说过|之前说过|嗯|哦|那么|麻烦)[\s，,。！：:；]*)+`)
 	// correction opens a sentence that puts something right. Most of these words
 	// mean something else where no pause follows ("no meat", 不是我), so that one
 	// has to follow, or the speaker's own "my" or "I".
