@@ -24,7 +24,8 @@ type Document struct {
 	Links    []Link
 	Blocks   []Block
 	// Shape is the order of what a translation has in common with its original:
-	// headings by their level, blocks by their language, tables by their rows.
+	// headings by their level, blocks by their language, tables by their rows. What
+	// a benchmark writes isn't among it: a translation leads to the original's.
 	Shape []string
 }
 
@@ -98,6 +99,7 @@ var (
 	fenceLine   = regexp.MustCompile("^\\s*```(\\S*)")
 	commentLine = regexp.MustCompile(`^\s*<!-- (not run: (.+)|fails) -->$`)
 	headingLine = regexp.MustCompile(`^(#+) +(.+?)\s*$`)
+	benchLine   = regexp.MustCompile(`^<!-- bench \w+: (begin|end) -->$`)
 	codeSpan    = regexp.MustCompile("`[^`]*`")
 	linkTarget  = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	linkText    = regexp.MustCompile(`!?\[([^\]]*)\]\([^()\s]+\)`)
@@ -107,7 +109,7 @@ var (
 func parse(text string) (Document, error) {
 	var doc Document
 	var open, next *Block // the block being read; what a comment said of the next one
-	rows, shell := 0, false
+	rows, shell, bench := 0, false, false
 	seen := map[string]int{}
 	lines := strings.Split(text, "\n")
 	for i, line := range append(lines, "") { // the end closes a table
@@ -121,7 +123,10 @@ func parse(text string) (Document, error) {
 			}
 			continue
 		}
-		if strings.HasPrefix(line, "|") {
+		if m := benchLine.FindStringSubmatch(line); m != nil {
+			bench = m[1] == "begin"
+		}
+		if strings.HasPrefix(line, "|") && !bench {
 			rows++
 		} else if rows > 0 {
 			doc.Shape = append(doc.Shape, fmt.Sprintf("a table of %d lines", rows))

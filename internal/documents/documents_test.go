@@ -16,7 +16,7 @@ const root = "../.."
 
 // englishOnly are the pages that contributors read; all others have a twin.
 var englishOnly = []string{
-	"docs/ARCHITECTURE.md", "docs/cli.md", "docs/performance.md", "docs/reliability.md", "docs/scale.md", "docs/wire.md",
+	"docs/ARCHITECTURE.md", "docs/cli.md", "docs/wire.md",
 }
 
 func all(t *testing.T) map[string]Document {
@@ -136,18 +136,18 @@ func leads(from Document, to string) bool {
 }
 
 func TestParse(t *testing.T) {
-	doc, err := parse("# A `b` [c](d.md), 中文！\n\n## A-b\n## A-b\n" +
+	doc, err := parse("# A `b` [c](d.md), 中文！\n\n## A-b\n## A-b\n<!-- bench x: begin -->\n| measured |\n<!-- bench x: end -->\n" +
 		"[x](#y) and `[no](link)`\n\n| a |\n| - |\n\n<!-- not run: wants Docker -->\n```sh\n[no](link)\n```\n\n<!-- fails -->\n```sh\nfalse\n```\n\n```text\nout\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Document{
 		Headings: []Heading{{"A `b` [c](d.md), 中文！", "a-b-c-中文"}, {"A-b", "a-b"}, {"A-b", "a-b-1"}},
-		Links:    []Link{{1, "d.md"}, {5, "#y"}},
+		Links:    []Link{{1, "d.md"}, {8, "#y"}},
 		Blocks: []Block{
-			{Line: 11, Language: "sh", Text: "[no](link)\n", NotRun: "wants Docker"},
-			{Line: 16, Language: "sh", Text: "false\n", Fails: true},
-			{Line: 20, Language: "text", Text: "out\n", Prints: true},
+			{Line: 14, Language: "sh", Text: "[no](link)\n", NotRun: "wants Docker"},
+			{Line: 19, Language: "sh", Text: "false\n", Fails: true},
+			{Line: 23, Language: "text", Text: "out\n", Prints: true},
 		},
 		Shape: []string{"#", "##", "##", "a table of 2 lines", "a block of sh", "a block of sh", "a block of text"},
 	}
