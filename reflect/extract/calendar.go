@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -108,7 +109,16 @@ func spanEn(g map[string]string, now time.Time) span {
 	}
 	for name, sign := range map[string]int{"ago": -1, "from": 1, "in": 1} {
 		if n := g["n"+name]; n != "" {
-			return away(g["u"+name], sign*count(n), now)
+			n, unit := sign*count(n), g["u"+name]
+			if name == "from" && g["base"] != "now" {
+				if unit == "week" { // a week from today is a day
+					n, unit = 7*n, "day"
+				}
+				if g["base"] == "tomorrow" {
+					now = now.AddDate(0, 0, 1)
+				}
+			}
+			return away(unit, n, now)
 		}
 	}
 	return away("day", 0, now) // tonight, this morning
@@ -124,7 +134,11 @@ func spanZh(g map[string]string, hit string, now time.Time) (span, bool) {
 	case g["far"] != "":
 		return away("天", map[string]int{"大前天": -3, "大后天": 3}[hit], now), true
 	case g["year"] != "":
-		return away("年", map[string]int{"大前年": -3, "前年": -2, "去年": -1, "明年": 1, "后年": 2}[hit], now), true
+		year := away("年", map[string]int{"大前年": -3, "前年": -2, "去年": -1, "明年": 1, "后年": 2}[g["year"]], now)
+		if g["yend"] != "" {
+			year = endOf(year)
+		}
+		return year, true
 	case g["day"] != "":
 		return away("天", map[rune]int{'前': -2, '昨': -1, '明': 1, '后': 2}[[]rune(hit)[0]], now), true
 	case g["wd"] == "末":
@@ -147,10 +161,15 @@ func spanZh(g map[string]string, hit string, now time.Time) (span, bool) {
 		return away("天", 15*sign(g["hdir"]), now), true
 	case g["hy"] != "":
 		return away("月", 6*sign(g["hdir"]), now), true
+	case several.MatchString(g["n"]):
+		return span{}, false
 	default:
 		return away(g["unit"], count(g["n"])*sign(g["dir"]), now), true
 	}
 }
+
+// several is a number that is none: 三五天.
+var several = regexp.MustCompile(`^[一二两三四五六七八九]{2,}$`)
 
 func sign(dir string) int {
 	if dir == "前" {

@@ -20,7 +20,7 @@ func TestDatesInZones(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 60 {
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 71 {
 		t.Fatalf("%v, %d rows", err, len(rows))
 	}
 	for _, r := range rows {

@@ -15,21 +15,23 @@ import (
 // relativeEn and relativeZh find relative times by their form; the names of
 // their groups say what spanEn and spanZh read.
 var (
-	relativeEn = regexp.MustCompile(`(?i)\b(?:the day (?P<before>before yesterday)|the day (?P<after>after tomorrow)` +
+	relativeEn = regexp.MustCompile(`(?i)\b(?:(?:the )?day (?P<before>before yesterday)|(?:the )?day (?P<after>after tomorrow)` +
 		`|(?P<day>yesterday|today|tomorrow)(?: (?:morning|afternoon|evening|night))?|(?P<night>tonight|last night)|this (?:morning|afternoon|evening)` +
 		`|(?P<step>last|this|next) (?P<of>weekend|week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +
 		`|the (?P<twice>week|month|year) before last|(?:the )?end of (?:the|this) (?P<end>month|year)` +
-		`|half a (?P<half>month|year) ago|` + countEn("ago") + ` ago|` + countEn("from") + ` from now|in ` + countEn("in") + `)\b`)
-	relativeZh = regexp.MustCompile(`(?P<far>大前天|大后天)|(?P<year>大前年|前年|去年|今年|明年|后年)|(?P<day>前天|前晚|昨[天晚日夜早]|今[天晚早日夜]|明[天早晚日]|后天)` +
-		`|(?P<step>上上|上|这|本|下下|下)个?(?:(?P<of>周|星期|礼拜)(?P<wd>[一二三四五六日天末])?|(?P<month>月)(?:(?P<dom>\d{1,2}|[一二三四五六七八九十]{1,3})[号日]|(?P<end>[底末]))?)` +
+		`|half a (?P<half>month|year) ago|` + countEn("ago") + ` ago|` + countEn("from") + ` from (?P<base>now|today|tomorrow)|in ` + countEn("in") + `(?:'s? time)?)(?:\b|$)`)
+	relativeZh = regexp.MustCompile(`(?P<far>大前天|大后天)|(?P<year>大前年|前年|去年|今年|明年|后年)(?P<yend>年?[底末])?|(?P<day>前天|前晚|昨[天晚日夜早]|今[天晚早日夜]|明[天早晚日]|后天)` +
+		`|(?P<step>上上|上|这|本|下下|下)个?(?:(?P<of>周|星期|礼拜)(?P<wd>[一二三四五六日天末])?|(?P<month>月)(?:(?P<dom>[\d０-９]{1,2}|[一二三四五六七八九十]{1,3})[号日]|(?P<end>[底末]))?)` +
 		`|(?P<bare>[月年])[底末]|半(?:(?P<hm>个月)|(?P<hy>年))(?:之|以)?(?P<hdir>前|后)` +
-		`|(?P<n>\d{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<unit>天|周|星期|礼拜|月|年)(?:之|以)?(?P<dir>前|后)`)
+		`|(?P<n>[\d０-９]{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<unit>天|周|星期|礼拜|月|年)(?:之|以)?(?P<dir>前|后)`)
 	// done is a past tense before "in three days": then that is how long it took.
 	done = regexp.MustCompile(`(?i)\b(?:\p{L}+ed|did|was|were|had|made|built|wrote|ran|got|took|went|came|read|learnt|grew|lost|won|sold|bought)\b`)
 )
 
+const digitEn = `two|three|four|five|six|seven|eight|nine`
+
 func countEn(name string) string {
-	return `(?P<n` + name + `>\d{1,3}|an?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (?P<u` + name + `>day|week|month|year)s?`
+	return `(?P<n` + name + `>\d{1,3}|an?|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|` + digitEn + `))?|` + digitEn + `|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen) (?P<u` + name + `>day|week|month|year)s?`
 }
 
 // dated writes the date behind every relative time in a text, or at its end if
