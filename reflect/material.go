@@ -91,6 +91,9 @@ func (r *Runner) zone(names ...string) *time.Location {
 		if z, err := time.LoadLocation(n); err == nil {
 			return z
 		}
+		if t, err := time.Parse("-07:00", n); err == nil {
+			return t.Location()
+		}
 	}
 	return r.cfg.Zone
 }

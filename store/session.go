@@ -55,7 +55,7 @@ type Exchange struct {
 	HTTP     int            `json:"http_status"`
 	Started  time.Time      `json:"started"`
 	Finished time.Time      `json:"finished,omitzero"`
-	Zone     string         `json:"zone,omitempty"` // IANA name of the user's time zone
+	Zone     string         `json:"zone,omitempty"` // the user's time zone: its IANA name, or an offset (+08:00)
 	Dialect  string         `json:"dialect"`
 	Path     string         `json:"path,omitempty"` // asked for, where the dialect's usual one isn't the place: Azure's, with its api-version
 	Model    string         `json:"model,omitempty"`

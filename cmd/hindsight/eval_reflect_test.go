@@ -70,3 +70,27 @@ func TestEvalReflectMeasuresTheProduct(t *testing.T) {
 		t.Errorf("no address: exit %d: %s", code, errs)
 	}
 }
+
+// The offset of a reported time is the user's clock: half past midnight in
+// Shanghai and late evening in Los Angeles are other days than at UTC.
+func TestReportedOffsetsDecideTheDay(t *testing.T) {
+	leftToWhole(t)
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cases.json")
+	if err := os.WriteFile(file, []byte(`{"cases":[
+{"id":"zh","lang":"zh","messages":[{"role":"user","content":"昨天我搬到了苏州。","time":"2026-05-01T00:20:00+08:00"}],
+ "expected":[{"types":["user_fact","event"],"must":[["2026-04-30"]]}]},
+{"id":"en","lang":"en","messages":[{"role":"user","content":"I moved to Reno yesterday.","time":"2026-05-01T23:20:00-07:00"}],
+ "expected":[{"types":["user_fact","event"],"must":[["2026-04-30"]]}]},
+{"id":"none","lang":"en","messages":[{"role":"user","content":"I moved to Reno yesterday.","time":"2026-05-01T17:20:00Z"}],
+ "expected":[{"types":["user_fact","event"],"must":[["2026-05-01"]]}]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"HINDSIGHT_REFLECT_MODEL": "rules", "HINDSIGHT_TZ": "Asia/Tokyo"}
+	var out, errs bytes.Buffer
+	a := &app{env: environ{get: func(n string) string { return env[n] }, pid: 2, home: t.TempDir()}, out: &out, err: &errs}
+	code := run(t.Context(), a, []string{"eval", "reflect", "--cases", file, "--embedder", "none"})
+	if code != 0 || strings.Contains(out.String(), "missed") {
+		t.Errorf("exit %d: %s %s", code, out.String(), errs.String())
+	}
+}

@@ -56,6 +56,15 @@ func (a *API) unseen(s store.Session, events []ReportedEvent, seen map[store.Has
 	return out, nil
 }
 
+// offset is the zone of a time that says which: "+08:00". UTC says none, most
+// machines' clocks run on it.
+func offset(t time.Time) string {
+	if _, seconds := t.Zone(); seconds == 0 {
+		return ""
+	}
+	return t.Format("-07:00")
+}
+
 // exchangesOf makes one exchange of each run of events of one turn. They were
 // received now, whenever they happened: a session that is told late isn't idle
 // for that.
@@ -66,7 +75,7 @@ func exchangesOf(s store.Session, external string, events []freshEvent, now time
 			out = append(out, &store.Exchange{
 				ID:      store.ExchangeID(s.ID, strings.ToLower(rand.Text()[:8])),
 				Session: s.ID, Owner: s.Owner, Status: store.Complete, Started: e.Time, Finished: now, Turn: e.Turn,
-				SessionInfo: store.SessionInfo{ExternalID: external},
+				SessionInfo: store.SessionInfo{ExternalID: external}, Zone: offset(e.Time),
 			})
 		}
 		x := out[len(out)-1]

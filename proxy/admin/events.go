@@ -50,7 +50,7 @@ func (a *API) events(api huma.API) {
 // ReportedEvent is one step of a conversation as an agent framework reports it.
 type ReportedEvent struct {
 	Type    store.EventKind `json:"type" enum:"user_input,model_reasoning,tool_call,tool_result,final_output"`
-	Time    time.Time       `json:"time,omitzero" doc:"When it happened, RFC 3339; now where left out. Its offset decides what \"tomorrow\" means."`
+	Time    time.Time       `json:"time,omitzero" doc:"When it happened, RFC 3339; now where left out. Its offset decides what \"tomorrow\" means; UTC says nothing, then it is the configured zone."`
 	Turn    int             `json:"turn,omitempty" minimum:"1" maximum:"1000000" doc:"Counted by the human's messages, from 1; where left out, each user_input begins the next."`
 	Payload Payload         `json:"payload"`
 }
