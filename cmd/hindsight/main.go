@@ -75,6 +75,7 @@ type app struct {
 }
 
 func main() {
+	private()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	home, _ := os.UserHomeDir() // without one the data directory is relative
 	a := &app{

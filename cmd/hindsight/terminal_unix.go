@@ -35,3 +35,7 @@ func freeSpace(dir string) (uint64, error) {
 	}
 	return uint64(st.Bavail) * uint64(st.Bsize), nil //nolint:unconvert // its type differs between systems
 }
+
+// private makes what this process creates its owner's alone: memories are in it,
+// whatever the mode of the directory.
+func private() { unix.Umask(0o077) }
