@@ -76,6 +76,7 @@ func jsonCause(err error) string {
 // keys reads and checks auth.keys.
 func (d decoder) keys(s setting) []AuthKey {
 	var keys []AuthKey
+	s.secret = true // who writes a key's entry wrong may have written the key
 	if s.raw == "" || !d.strict(s, &keys, "Each key is {name, sha256, tenant, user?, agent?, read, write, role}.") {
 		return nil
 	}

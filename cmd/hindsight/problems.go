@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -44,10 +45,25 @@ func (problems) ExitCode() int { return exitUsage }
 func (ps *problems) add(s setting, wrong, next string) {
 	p := problem{Field: s.label(), Wrong: wrong, Next: next}
 	if !s.secret {
-		p.Value = short(s.raw, 80)
+		p.Value = short(discreet(s.raw), 80)
 	}
 	*ps = append(*ps, p)
 }
+
+// discreet is a value without what an address may hold of secrets: a password, and
+// what stands behind its path.
+func discreet(value string) string {
+	if !strings.Contains(value, "://") {
+		return value
+	}
+	value = user.ReplaceAllString(value, "//…@")
+	if at := strings.IndexAny(value, "?#"); at >= 0 {
+		value = value[:at+1] + "…"
+	}
+	return value
+}
+
+var user = regexp.MustCompile(`//.*@`)
 
 // short cuts a text to n characters.
 func short(s string, n int) string {
