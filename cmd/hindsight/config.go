@@ -79,6 +79,7 @@ type IdentityConfig struct {
 	Implied      bool
 	KeyFile      string // empty: made in the data directory
 	TrustHeaders bool
+	Origins      []string // hosts of web pages whose requests have memory
 	WebUISecret  string
 }
 
@@ -254,6 +255,7 @@ func decode(s *settings, env environ, serve bool, ps *problems) Config {
 			User:         d.name(s.DefaultUser),
 			KeyFile:      d.file(s.IdentityKeyFile),
 			TrustHeaders: d.bool(s.TrustHeaders.setting),
+			Origins:      d.hosts(s.Origins),
 			WebUISecret:  d.token(s.WebUISecret, 1),
 		},
 		Clients: d.tables(s),

@@ -46,6 +46,7 @@ var chineseMeanings = map[string]string{
 	"identity.key_file":                  "对名字和凭证做散列的密钥；不写则在数据目录里生成。",
 	"identity.trust_headers":             "是否从已知客户端自己的请求头里读取用户；`false` 只认 `Hindsight-User`。",
 	"identity.user_headers":              "还有哪些请求头说明用户。",
+	"identity.origins":                   "除本机的网页之外，哪些网页（主机名）的请求有记忆。",
 	"identity.session_headers":           "还有哪些请求头说明会话。",
 	"identity.openwebui_jwt_secret":      "用来验证 Open WebUI 签名的用户头。",
 	"identity.openwebui_jwt_secret_file": "存放该密钥的文件。",

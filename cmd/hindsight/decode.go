@@ -190,7 +190,8 @@ func (d decoder) name(s setting) string {
 // hosts checks the names that the management API may be called by.
 func (d decoder) hosts(s setting) []string {
 	hosts := d.strings(s)
-	for _, h := range hosts {
+	for i, h := range hosts {
+		hosts[i] = strings.ToLower(h)
 		if h == "" || strings.ContainsAny(h, "/ @*") {
 			d.ps.add(s, fmt.Sprintf("holds %q, which isn't a host name", h), "Write names as they stand in a URL, without scheme and path: memory.example.com.")
 		}

@@ -38,6 +38,7 @@ type settings struct {
 	IdentityKeyFile setting `name:"identity-key-file" key:"identity.key_file" group:"identity" placeholder:"PATH" help:"Keys the hashes of names and credentials; made in the data directory where left out."`
 	TrustHeaders    toggle  `name:"identity-trust-headers" key:"identity.trust_headers" def:"true" group:"identity" placeholder:"BOOL" help:"Read the user from the headers of known clients; false: Hindsight-User alone."`
 	UserHeaders     setting `name:"identity-user-headers" key:"identity.user_headers" group:"identity" placeholder:"JSON" help:"Further headers that name the user."`
+	Origins         setting `name:"identity-origins" key:"identity.origins" group:"identity" placeholder:"NAMES" help:"Hosts of web pages whose requests have memory, beside pages of this machine."`
 	SessionHeaders  setting `name:"identity-session-headers" key:"identity.session_headers" group:"identity" placeholder:"JSON" help:"Further headers that name the conversation."`
 	WebUISecret     setting `name:"identity-openwebui-jwt-secret" key:"identity.openwebui_jwt_secret" secret:"true" group:"identity" placeholder:"SECRET" help:"Verifies Open WebUI's signed user headers."`
 	WebUISecretFile setting `name:"identity-openwebui-jwt-secret-file" key:"identity.openwebui_jwt_secret_file" group:"identity" placeholder:"PATH" help:"A file with it."`

@@ -64,7 +64,7 @@ func newProxy(cfg Config, mem proxy.Memory, state func() (string, string), log *
 func newTracker(cfg Config, rules *clients.Rules, st session.Store, others session.Others, log *slog.Logger, reg prometheus.Registerer) (*session.Tracker, error) {
 	id := cfg.Identity
 	sc := session.Config{
-		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders,
+		AuthMode: cfg.Auth.Mode, Tenant: id.Tenant, DefaultUser: id.User, Implied: id.Implied, TrustHeaders: id.TrustHeaders, Origins: id.Origins,
 		OpenWebUISecret: []byte(id.WebUISecret), Zone: cfg.Zone, Idle: cfg.Session.Idle, Now: cfg.Now,
 		PerHour: cfg.Session.PerHour, Holdout: cfg.Inject.Holdout,
 		LeaveKept: !cfg.Inject.Stateful, AdoptHistory: cfg.Reflect.AdoptHistory, Others: others,

@@ -25,6 +25,9 @@ type Config struct {
 	// TrustHeaders lets every known header and body field name the user, not
 	// Hindsight-User alone.
 	TrustHeaders bool
+	// Origins are the hosts of web pages whose requests have memory, in lower case,
+	// with or without a port; those of this machine have it anyway.
+	Origins []string
 	// OpenWebUISecret verifies X-OpenWebUI-User-Jwt; empty: the header is ignored.
 	OpenWebUISecret []byte
 

@@ -61,6 +61,7 @@ type Tracker struct {
 	facts facts
 	memo  *memo
 
+	warnedOfPage   sync.Once        // that pages of elsewhere get no memory
 	userHeaders    []clients.Header // names in canonical form, which is found at once
 	sessionHeaders []clients.SessionHeader
 

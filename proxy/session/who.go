@@ -42,6 +42,10 @@ func (k *Tracker) who(ctx context.Context, t *Turn, in Incoming, sig signals) bo
 	if t.Mode == Off {
 		return false
 	}
+	if k.elsewhere(in.Header) {
+		t.Off = noUser
+		return false
+	}
 	key, err := k.st.Key()
 	if err != nil {
 		t.Off = storeOff
