@@ -198,6 +198,32 @@ func TestErasedScopeIsGone(t *testing.T) {
 	}
 }
 
+// An export from before a scope was erased brings nothing of it back, neither what
+// was said nor what was written; what is written anew stays.
+func TestAnOldExportDoesntUndoAnErasure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_TENANT=acme")
+	w.learn("My badge is B4411.", "Hindsight-User: ann")
+	const written = `"text":"Ann's boat is called Zanzibar.","type":"user_fact"`
+	w.remember("ann", written)
+	w.admin(http.MethodPost, "/api/v1/memories", `{"scope":"user:ann/agent:coder","text":"Run the tests with -short.","type":"solution"}`)
+	w.remember("bob", `"text":"Bob's boat is called Quartz.","type":"user_fact"`)
+	old := string(w.admin(http.MethodGet, "/api/v1/export?tenant=acme", ""))
+	w.admin(http.MethodDelete, "/api/v1/tenants/acme/scopes/user:ann", "")
+	w.restart()
+	bring := func(forgotten, known, there int) {
+		t.Helper()
+		var got struct{ Added, Forgotten, Known int }
+		w.decode(w.admin(http.MethodPost, "/api/v1/import?tenant=acme", old), &got)
+		if got.Added != 0 || got.Forgotten != forgotten || got.Known != known || len(w.memories("ann")) != there || len(w.in("user:ann/agent:coder")) != 0 {
+			t.Errorf("the import says %+v; of ann there is %q", got, texts(w.memories("ann")))
+		}
+	}
+	bring(3, 1, 0)
+	w.remember("ann", written)
+	bring(2, 2, 1)
+}
+
 // Forgetting nothing in particular forgets nothing.
 func TestForgettingNeedsAName(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,7 @@ type ImportReport struct {
 	Added     int          `json:"added"`
 	Revisions int          `json:"revisions" doc:"Older forms that the memories have got."`
 	Known     int          `json:"known" doc:"Here already, by id or by text."`
-	Forgotten int          `json:"forgotten" doc:"Forgotten here by a person: they stay forgotten."`
+	Forgotten int          `json:"forgotten" doc:"Forgotten here by a person, or from before an erasure of their scope: they stay forgotten."`
 	Skipped   int          `json:"skipped" doc:"Sessions, which an import doesn't take, and revisions of memories that aren't here or were changed here since."`
 	Wrong     int          `json:"wrong" doc:"Lines that can't be read; the rest went in."`
 	Lines     []ImportLine `json:"lines" nullable:"false"`

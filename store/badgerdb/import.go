@@ -10,8 +10,8 @@ import (
 
 // ImportMemories writes memories as they stood elsewhere: with their state, their
 // evidence and what refers to what among them. One that is here already, by its
-// id or by its text, stays as it is; one that was forgotten here isn't brought
-// back. Doing it again adds nothing. An id that another scope of this store has
+// id or by its text, stays as it is; one that was forgotten here, or that is from
+// before an erasure of its scope, isn't brought back. Doing it again adds nothing. An id that another scope of this store has
 // is replaced, in the references of the same call too. It is committed in pieces
 // like [Store.PutMemories].
 func (s *Store) ImportMemories(ctx context.Context, ms []store.Memory) ([]store.Imported, error) {
@@ -100,6 +100,9 @@ func (s *Store) importMemory(t *tx, m store.Memory, ids map[string]string) (stor
 	here := err == nil && oldAt == at
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return store.Imported{}, err
+	}
+	if !here && tooOld(spoken(&m), s.scopeErased(t.h, m.Tenant, m.Scope)) {
+		return store.Imported{Result: store.ImportForgotten}, nil
 	}
 	gone, lifted, err := s.forgotten(t, at, &m)
 	switch {
