@@ -55,6 +55,36 @@ func TestAttacksOverMCPAreNeverStanding(t *testing.T) {
 	}
 }
 
+// What the management API writes is the caller's own word: kept as it is given, each of
+// the attacks too, and standing where the caller says so and nowhere else.
+func TestAttacksByTheAPIAreTheCallersWord(t *testing.T) {
+	leftToWhole(t)
+	t.Parallel()
+	w := newWorld(t, "HINDSIGHT_TENANT=acme")
+	all := attacks.Attacks()
+	for i, c := range all {
+		standing := ""
+		if i == 0 {
+			standing = `,"standing":true`
+		}
+		text := mustJSON(c.Plants[0].Quote)
+		w.remember("ann", `"text":"`+text+`","type":"preference"`+standing)
+	}
+	kept := w.memories("ann")
+	for _, m := range kept {
+		if m.Standing != (m.Text == all[0].Plants[0].Quote) || m.AttributedTo != store.ByUser {
+			t.Errorf("kept %+v", m)
+		}
+	}
+	if len(kept) != len(all) {
+		t.Errorf("%d of %d are kept", len(kept), len(all))
+	}
+	w.conversation("Hindsight-User: ann").say("Good morning.")
+	if got := string(w.last().body); strings.Count(got, "] ") != 1 || !strings.Contains(got, mustJSON(all[0].Plants[0].Quote)) {
+		t.Errorf("a greeting is told %s", got)
+	}
+}
+
 // What may not stand in a memory's text may not in what goes with it either.
 func TestMCPScreensEveryField(t *testing.T) {
 	t.Parallel()
