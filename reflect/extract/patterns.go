@@ -36,7 +36,7 @@ const (
 	eventDayEn = `yesterday|today|tonight|tomorrow|this (?:morning|week|month)|last (?:night|week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|next (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)`
 	eventEn    = `(?:getting married|flying to|travell?ing to|had (?:an? )?(?:\p{L}+ )?(?:surgery|operation|accident|interview|stroke)|passed (?:the|my) (?:\p{L}+ )?(?:exam|test|interview|course|probation)|got (?:promoted|fired|hired|laid off|engaged|married|divorced)|moved|switched (?:\S+ ){0,5}to|migrated|resigned|quit|retired|graduated|married|divorced|joined (?-i:\p{Lu})|left (?-i:\p{Lu}|my job|the company)|(?:bought|sold) (?:a|an|our|my|the) (?:new |old )?(?:house|flat|apartment|car|boat|company|shop|farm)|launched|shipped|released|signed|hired|adopted|start(?:ed)? (?:as|at|working)|will (?:move|start|leave|join))`
 	eventDayZh = `今天|昨天|前天|明天|后天|大后天|[上下这本]个?(?:周|星期|礼拜)[一二三四五六日天末]?|[上下这本]个?月(?:底|初|\d{1,2}[号日])?|月底|年底|去年|今年|明年`
-	eventZh    = `搬|(?:去|飞)\p{Han}{2,6}(?:见|开会|出差|旅游|参加|培训|面试|考察)|考试|面试|体检|开庭|开学|手术|住院|出院|出差|结婚|离婚|毕业|入职|离职|辞职|退休|答辩|上线|发布|迁移|签(?:了|约|合同)|出生`
+	eventZh    = `搬|(?:去|飞)\p{Han}{2,6}(?:见|开会|出差|旅游|参加|培训|面试|考察)|考试|面试|体检|开庭|开学|骨折|车祸|领证|订婚|分手|升职|被裁|去世|买(?:了)?(?:房|车)|手术|住院|出院|出差|结婚|离婚|毕业|入职|离职|辞职|退休|答辩|上线|发布|迁移|签(?:了|约|合同)|出生`
 )
 
 var patterns = compile([]struct {
@@ -54,7 +54,9 @@ var patterns = compile([]struct {
 	{`(?i)^[^,.?]{2,60}[,;] (?:so |and |please )*(?:stop|never|always|don't ever) (?:us|suggest|recommend|show|send|giv|writ|add|call|answer|repl)\w*\b`, store.Preference, "standing wish"},
 	{`(?i)^(?:please )?call me (\p{L}[\p{L}'-]*)[.!]?$`, store.Preference, "form of address"},
 	{`(?i)^i(?:'d| would)? (?:really |strongly |much |generally |usually |always )?prefer\b`, store.Preference, "preference"},
-	{`(?i)^i(?:'d| would) rather [^,.]{2,40} than\b`, store.Preference, "preference"},
+	{`(?i)^i(?:'d| would) rather (?:[^,.]{2,40} than|get|have|see|read|use|be|you)\b`, store.Preference, "preference"},
+	{`(?i)^[^?]{8,80}\bfrom now on[.!]*$`, store.Preference, "standing wish"},
+	{`(?i)^no [\p{L} -]{2,30} (?:ever|at all|anywhere|in (?:your|any))\b`, store.Preference, "standing wish"},
 	{`(?i)^i (?:really |absolutely |just )?(?:love|enjoy|hate|dislike|can'?t stand|cannot stand|don'?t like|do not like) (\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^i (?:really |generally )?like (?:my |the |to )?(\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^my (?:favou?rite|preferred) ([\p{L} ]{2,30}?) (?:is|are)\b`, store.Preference, "favourite $1"},
@@ -78,7 +80,7 @@ var patterns = compile([]struct {
 	{`(?i)^(?:since \S+ )?i(?:'ve| have) been (?:an? \p{L}|(?:at|with) (?-i:\p{Lu})|working|living|teaching|married|vegan|vegetarian|sober|self-employed)`, store.UserFact, "personal"},
 	{`(?i)^i (?:was born|grew up|turned \d+|speak|own|wear|drive|play the|don'?t eat|do not eat|don'?t drink|can'?t eat|never eat|have been (?:a|an|working))\b`, store.UserFact, "personal"},
 	{`(?i)^i(?:'ve| have)? (?:recently |just )?(?:stopped|quit|gave up|given up) (?:drinking|eating|smoking|working|using|taking|playing|living|wearing|driving)\b`, store.UserFact, "personal"},
-	{`(?i)^i have (?:an? |two |three |four |five |\d+ )?(?:[\p{L}\d]+[ -]){0,3}(?:kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|rabbits?|parrots?|allergy|allergies|diabetes|asthma|adhd|dyslexia|migraines?|phd|degree)\b`, store.UserFact, "personal"},
+	{`(?i)^i have (?:an? |two |three |four |five |\d+ )?(?:[\p{L}\d]+[ -]){0,3}(?:disease|disorder|syndrome|kids?|children|sons?|daughters?|brothers?|sisters?|siblings?|dogs?|cats?|pets?|rabbits?|parrots?|allergy|allergies|diabetes|asthma|adhd|dyslexia|migraines?|phd|degree)\b`, store.UserFact, "personal"},
 	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)?(?:,? (?-i:\p{Lu}\p{L}+),?)? (?:is|are|was|has|had|can|can't|turns|works|lives|likes|uses|wants|needs|plays|speaks|studies|goes|turned|hates|loves)\b`, store.UserFact, "people"},
 	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|(?:has |have |was )?(?:just |now |recently )?changed(?: from \S+)? to|became|runs? (?:on|(?-i:\p{Lu}\p{L}*))|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
 	{`(?i)^(?:i|we) (?:mainly |mostly |always |usually )?(?:use|run|deploy|host|develop|code|program) (?:on |in |with |to |our |my )?\p{L}[^,]* (?:for|as|on|with|at|in)\b`, store.UserFact, "tools"},
@@ -97,6 +99,9 @@ var patterns = compile([]struct {
 	// The same in Chinese.
 	{`^(?:请)?(?:从现在(?:开始|起)|从今以后|从此|今后|往后|以后)`, store.Preference, "长期要求"},
 	{`^(?:请|你要)?(?:始终|总是|一直|永远|每次(?:都)?|千万|一律)(?:不要|别|要|请|用|使用|以|先|给|把|在|都|回答)`, store.Preference, "长期要求"},
+	{`(?:我们|团队|公司|组里|项目)的?(?:规范|规定|惯例|约定|标准)[。！]?$`, store.Preference, "长期要求"},
+	{`^我(?:一直|都|平时|现在)?用[^，。这那？]{1,12}[，,]?(?:不用|而不是|不是)`, store.UserFact, "工具"},
+	{`^我(?:最近|正|现在)?在(?:备考|准备(?:考|婚礼|留学|出国|装修|移民))`, store.UserFact, "个人"},
 	{`^(?:请)?(?:不要再|别再|不许再)`, store.Preference, "长期要求"},
 	{`^[^，。,？]{2,30}[，,](?:以后|今后|往后|从现在(?:开始|起))(?:都|就|请|你|别|不要|不用|回答|给我|直接|统一|一律|全|用|每)`, store.Preference, "长期要求"},
 	{`^[^，。,？]{2,30}[，,](?:请)?(?:不要再|别再)`, store.Preference, "长期要求"},
@@ -117,7 +122,7 @@ var patterns = compile([]struct {
 	{`^我(?:从来)?(?:对[^，。]{1,10}过敏|不吃|不喝|吃素|吃不了|不能吃|不能喝|患有|有[^，。点]{1,8}(?:病|炎|症|血压|血糖|哮喘|过敏|近视)|[^，。]{1,6}不耐受|是[^，。]{0,6}(?:素食者|过敏体质))`, store.UserFact, "饮食与健康"},
 	{`^(?:我|我们|我家|我们家)(?:还)?(?:有|养了|养着|生了)(?:一|两|二|三|四|五|\d+)(?:个|只|条|位|对|名|匹)[^，。？]{0,6}(?:孩子|小孩|宝宝|娃|儿子|女儿|哥|弟|姐|妹|老人|双胞胎|猫|狗|鸟|鱼|兔|龟|仓鼠|宠物|室友|徒弟|下属|学生|房|车|店|牧|金毛|哈士奇|柯基|泰迪|布偶|橘|英短)`, store.UserFact, "家庭"},
 	{`^我家(?:里)?(?:有)?(?:一|两|二|三|四|五|\d+)(?:个|只|条|口|位)`, store.UserFact, "家庭"},
-	{`^我(?:的)?(?:导师|室友|班主任|上司|老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫)(?:的名字)?\p{Han}{0,3}?(?:叫|姓|是|在|今年|喜欢|不|对|有|住|研究)`, store.UserFact, "家人"},
+	{`^我(?:的)?(?:导师|室友|班主任|上司|老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫|爸|妈)(?:的名字)?\p{Han}{0,3}?(?:叫|姓|是|在|今年|喜欢|不|对|有|住|研究)`, store.UserFact, "家人"},
 	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14}?)(?:现在|已经|刚刚?)*(?:是|在|叫|改成|改为|换成|变成|变为|更新为|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
 	{`^(?:我|我们)(?:这边|公司|团队|项目|组|部门|家)?(?:平时|主要|一直|现在|都)*(?:用的是|使用的是|主要用|都用|一直用|在用|现在用|统一用|改用)`, store.UserFact, "工具"},
 	{`^我们[^，。？是在]{2,18}(?:端口|地址|域名|主机|版本|库|服务器|集群|分支|仓库|网关|环境|机房|系统)(?:现在)?(?:是|叫|在|用|跑在|部署在)`, store.UserFact, "环境"},
@@ -128,6 +133,8 @@ var patterns = compile([]struct {
 	{`^(?:我|我们)(?:现在|目前|已经|早就|最近|终于)*(?:不再[用使玩看做喝吃抽]|改用|换用|换成|戒了?[烟酒])`, store.UserFact, "习惯"},
 	{`^(?:` + eventDayZh + `)[，,]?(?:我|我们)?[^，。]{0,12}(?:` + eventZh + `)|^(?:我|我们)(?:` + eventDayZh + `)[^，。]{0,12}(?:` + eventZh + `)`, store.EventType, "事件"},
 	{`^我(?:是(?:左撇子|独生子女|单身|党员|回民|穆斯林|基督徒|佛教徒|色盲|色弱)|戴(?:着)?(?:眼镜|助听器|隐形)|(?:的)?(?:血型|身高|体重|母语|星座|专业|生日|学历|驾照)(?:是|在|有|为|到|\d)|(?:最近|现在)?在学[^，。？]{1,12}|刚?(?:考下|拿到|考过)了?)`, store.UserFact, "个人"},
+	{`^我(?:不会(?:开车|游泳|做饭|骑车)|怕(?:高|黑|冷|热|狗|辣|吵)|(?:的)?(?:胃|肠胃|视力|听力|心脏|腰|膝盖|睡眠|皮肤)[^，。]{0,4}(?:不好|不太好|差|弱|敏感)|负责[^，。？]{2,12}(?:[，。]|$))`, store.UserFact, "个人"},
+	{`^我们[^，。？]{1,10}(?:放在|托管在|跑在|部署在)`, store.UserFact, "环境"},
 	{`^我(?:会说|会弹|会拉|毕业于|出生于|生于|是\d{2,4}年|学过|考过|开的是)`, store.UserFact, "个人"},
 	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
 

@@ -31,14 +31,14 @@ func Rules(m Material) Result {
 			if asks {
 				s = lead(s)
 			}
+			for _, c := range besideSecret(s) {
+				found.own(stated(m, i, c, c))
+			}
 			p := recognise(s)
 			if p == nil || asks && p.subject == "$1" && len(wording.Numbers(s))+len(wording.Names(s)) == 0 {
 				continue // "my server is down, what now?" is about the moment
 			}
 			found.own(stated(m, i, s, s))
-			for _, c := range besideSecret(s) {
-				found.own(stated(m, i, c, c))
-			}
 		}
 	}
 	res.Candidates = merge(slices.Concat(found.Candidates, lessons(m), retold(m)), res.Candidates)
@@ -56,12 +56,15 @@ func besideSecret(s string) []string {
 	}
 	var out []string
 	for _, c := range clause.Split(s, -1) {
-		if c = strings.TrimSpace(c); c != "" && !HoldsSecret(c) && recognise(c) != nil {
+		if c = strings.TrimSpace(c); c != "" && !HoldsSecret(c) && (recognise(c) != nil || valued.MatchString(c) && statesSomething(c)) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
+
+// valued gives a thing's value: what stands beside a secret is about the same.
+var valued = regexp.MustCompile(`(?i)^(?:the |my |our )?[\p{L} ]{2,30} (?:is|are) \S*\d\S*$|^\p{Han}{2,8}(?:是|用的是) ?[A-Za-z0-9][\w .-]+$`)
 
 var clause = regexp.MustCompile(`[,;，；]\s*|\s+(?:and|but)\s+|而且|并且|但是?`)
 
@@ -142,6 +145,9 @@ func fits(s string) (p *pattern, form string) {
 				return &patterns[i], form
 			}
 		}
+	}
+	if lasting(s) {
+		return general, s
 	}
 	return nil, ""
 }

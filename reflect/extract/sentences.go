@@ -71,7 +71,8 @@ func sentences(text string) []string {
 }
 
 // split cuts at the ends of sentences, which stay with them: a full stop ends
-// one only before white space (1.25.0, node.js), the others always.
+// one only before white space (1.25.0, node.js), an ASCII exclamation or
+// question mark not before a letter, the others always.
 func split(text string) []string {
 	var out []string
 	start := 0
@@ -88,8 +89,10 @@ func split(text string) []string {
 			inside = false
 		case '\n':
 			inside, end = false, true
-		case '。', '！', '？', '；', '!', '?':
+		case '。', '！', '？', '；':
 			end = true
+		case '!', '?': // not in a password, nor in an address
+			end = i+1 == len(r) || r[i+1] > 0x7f && r[i+1] != '，' || strings.ContainsRune(" \n\"')!?.", r[i+1])
 		case '.', ';':
 			end = i+1 == len(r) || r[i+1] == ' ' || r[i+1] == '\n'
 			if end && r[i] == '.' && abbreviated(string(r[start:i+1])) {

@@ -76,6 +76,7 @@ var rewrites = []struct {
 	{regexp.MustCompile(`(?i),? any ?(?:more|longer)\b`), ""},
 	{regexp.MustCompile(`从([^,，。]{1,12}?)搬(?:走|出)(?:来|去)?`), "住在$1"},
 	{regexp.MustCompile(`搬离`), "住在"},
+	{regexp.MustCompile(`使用`), "用"},
 	{regexp.MustCompile(`讨厌|反感|受不了|不爱|热爱|喜爱`), "喜欢"},
 	{regexp.MustCompile(`不过敏`), "过敏"},
 	{regexp.MustCompile(`(?i)^(?:please )?(?:stop|do not|don't) `), ""},
