@@ -190,7 +190,7 @@ func LostDenial(quote, text, evidence string) bool {
 // adverse words say of a thing that it doesn't go: what is said with one can be
 // retold with a denial (it failed: it doesn't work; allergic to nuts: can't eat
 // nuts).
-var adverse = regexp.MustCompile(`(?i)\b(?:fail|broke|break|crash|lack|refus|reject|hang|hung|allerg|intoleran|forbid|forbidden|ban)|失败|报错|崩溃|缺|过敏|拒绝|禁止`)
+var adverse = regexp.MustCompile(`(?i)\b(?:fail|broke|break|crash|lack|refus|reject|hang|hung|allerg|intoleran|forbid|forbidden|ban|un(?:able|available|employed|funded|happy|married|paid|reliable|safe|stable|supported|used|wanted|well|willing)|got rid of|ditch|drop|abandon|replac|remov)|失败|报错|崩溃|缺|过敏|拒绝|禁止|难受`)
 
 // AddedDenial says whether a clause of a text denies what the clauses of the
 // evidence that are nearest to it affirm.

@@ -114,7 +114,7 @@ func isCommon(low string) bool {
 
 // reported are characters of the words with which a third person retells what
 // a first one said. A paraphrase may put them anywhere.
-const reported = "用户的他她它其自己该是在有了着过和与及并或也都还就又再很更最想要希望会能可应需得请让叫使把被给对向从到为以于而但所这那此每各个些时后前里上下中内外不没无未别非不喜欢爱偏好习惯倾向讨厌住居搬位去来做当任职工作使采用设改成换变调更新通过因由于父母亲爸妈儿女丈夫妻老婆公称呼回答复说讲写买花费拥具备养进行开始结束久失败功部"
+const reported = "用户的他她它其自己该是在有了着过和与及并或也都还就又再很更最想要希望会能可应需得请让叫使把被给对向从到为以于而但所这那此每各个些时后前里上下中内外不没无未别非不喜欢爱偏好习惯倾向讨厌住居搬位去来做当任职工作使采用设改成换变调更新通过因由于父母亲爸妈儿女丈夫妻老婆公称呼回答复说讲写买花费拥具备养进行开始结束久失败功部乘坐搭骑驾服穿戴植"
 
 // swappedHan finds words of one to three Chinese characters that stand in the
 // text where the evidence has as many other ones.
