@@ -103,6 +103,38 @@ func TestFleetErasureOutlivesALink(t *testing.T) {
 	}
 }
 
+// The receipt of a memory says when the shared store was told of all that went with it.
+func TestFleetReceiptOfAMemory(t *testing.T) {
+	c := newCrew(t, 1)
+	w := c.members[0]
+	m := w.remember("ann", `"type":"user_fact","text":"The staging database listens on port 5433."`)
+	if r := w.send(question("ann", "Which port does the staging database listen on?"), "Hindsight-User: ann"); !strings.HasPrefix(r.memory(), "injected") {
+		t.Fatal(r.memory())
+	}
+	c.settled(0)
+	c.server.Stop()
+	var gone struct{ Erasure *store.Receipt }
+	w.decode(w.admin(http.MethodDelete, "/api/v1/memories/"+m.ID+"?erase=true", ""), &gone)
+	if r := gone.Erasure; r == nil || r.Shared != store.ErasureWaiting || r.Outbox < 2 || r.Ledger != 1 {
+		t.Fatalf("receipt %+v", r)
+	}
+	receipt := func() (is store.Receipt) {
+		w.decode(w.admin(http.MethodGet, "/api/v1/tenants/acme/scopes/user:ann/erasure?memory="+m.ID, ""), &is)
+		return is
+	}
+	w.until("its bytes have left the files", func() bool { return receipt().State == store.ErasureDone })
+	if is := receipt(); is.Shared != store.ErasureWaiting {
+		t.Errorf("while Weaviate is away: %+v", is)
+	}
+	if err := c.server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.until("all of it is told", func() bool { return receipt().Shared == store.ErasureDone })
+	if all := c.everythingOf("Agent_memory", "Agent_memoryState"); strings.Contains(all, "5433") {
+		t.Error("told, and Weaviate has it")
+	}
+}
+
 // What is erased on one sidecar can't be read there from the moment of the receipt,
 // isn't in Weaviate once the outbox has run, and leaves the other sidecar: memories,
 // blocks, and the events of a session that nobody has reflected on. Words are random
