@@ -66,7 +66,8 @@ func TestSecrets(t *testing.T) {
 		"the secret is out in the open", "max_tokens is 4096", "version 1.25.0", "skipping sk-tests",
 		"The password for the portal is wrong. My cat is black.", "the password for bob. The cat is black", "The password uses SHA256 hashing.",
 		"The passphrase is stored in the vault.", "We pass 3 arguments.", "he passed 12km", "compass: north22", "What is the password?", "Their opinion is clear.",
-		"密码：请联系管理员",
+		"密码：请联系管理员", "To fix it pass --retries=3.", "Always pass num_workers=4 to the loader.", "--- PASS: TestFoo2 (0.00s)", "gpio_pin = 17",
+		"password_hash2 is a column", "We pass user_id42 on.", "tests pass: 12/12ok",
 	} {
 		if HoldsSecret(text) {
 			t.Errorf("%s: taken for a secret: %s", text, Redact(text))

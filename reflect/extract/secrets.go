@@ -35,7 +35,8 @@ var (
 		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), saidMarks, given},
 		// Words that have other meanings, or no verb: the value must look random.
 		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), []string{"token"}, whole},
-		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)?|pwd?)(?:['’]s)?\s*[:=]?\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []string{"pass", "pw"}, mixed},
+		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd)(?:['’]s)?(?:\s*[:=]\s*|\s+)["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), saidMarks, mixed},
+		{regexp.MustCompile(`(?i)(?:\bpw|(?:user|login|account|mail)[^\n]{0,60}\bpass)\s*[:=]\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []string{"pass", "pw"}, mixed},
 		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []string{"pass", "pin"}, mixed},
 		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), []string{"phrase", "mnemonic", " words", "助记词"}, inWords},
 		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), hanMarks, whole},
@@ -48,8 +49,8 @@ var (
 )
 
 // secretNames are the names of secrets, as a word, a setting or a field.
-const secretNames = `(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?key|client[ _-]?secret|secret[ _-]?(?:access[ _-]?)?key|account[ _-]?key|(?:access|auth|bearer|refresh|api)[ _-]?token|private[ _-]?key|pin(?:[ _-]?code)?|cvv|otp)` +
-	`|(?-i:\b[a-z]+(?:[A-Z][a-z]+)*(?:Password|Passphrase|ApiKey|SecretKey))`
+const secretNames = `(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?key|client[ _-]?secret|secret[ _-]?(?:access[ _-]?)?key|account[ _-]?key|(?:access|auth|bearer|refresh|api)[ _-]?token|private[ _-]?key)` +
+	`|\b(?:pin(?:[ _-]?code)?|cvv|otp)|(?-i:\b[a-z]+(?:[A-Z][a-z]+)*(?:Password|Passphrase|ApiKey|SecretKey))`
 
 // calling is one way of saying a secret: an expression, the words without which it
 // finds nothing, and how much of the value that it finds is one, 0 for nothing.
