@@ -43,7 +43,11 @@ func TestOneChangeIsNeverADuplicate(t *testing.T) {
 	english := strings.Fields("billing service cluster nightly backup bucket harbour crane brake vendor rollout review platform meeting garden window invoice printer kitchen folder")
 	chinese := strings.Fields("部署 备份 集群 计费 服务 起重机 港口 刹车 供应商 评审 平台 会议 花园 窗户 发票 打印机 厨房 文件夹 仓库 列车")
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	n := 2000
+	if testing.Short() {
+		n = 400
+	}
+	for range n {
 		words, gap := english, " "
 		values := [][2]string{{"8090", "8091"}, {"Monday", "Friday"}, {"three", "four"}, {"Anna", "Boris"}, {"always", "never"}, {"the", "not"}, {"2026-03-01", "2026-03-02"}}
 		if random.IntN(2) == 0 {
