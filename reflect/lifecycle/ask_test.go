@@ -75,3 +75,20 @@ func TestFiveWaysInOneSession(t *testing.T) {
 		t.Errorf("%d memories: %+v", len(out.Memories), out.Memories)
 	}
 }
+
+func TestContractionsAreTheSameWords(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"I'm allergic to peanuts.", "I am allergic to peanuts.", true},
+		{"We’ve moved to Porto.", "We have moved to Porto.", true},
+		{"I can't swim.", "I cannot swim.", true},
+		{"I won't fly.", "I will not fly.", true},
+		{"I can't swim.", "I can swim.", false},
+	} {
+		if got := Duplicate(c.a, c.b); got != c.want {
+			t.Errorf("%s / %s: %v", c.a, c.b, got)
+		}
+	}
+}

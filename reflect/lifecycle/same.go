@@ -52,6 +52,7 @@ func Duplicate(a, b string) bool {
 	if extract.Reports(a) != extract.Reports(b) {
 		a, b = extract.First(a), extract.First(b)
 	}
+	a, b = wording.SpelledOut(a), wording.SpelledOut(b)
 	if store.Fold(a) == store.Fold(b) {
 		return true
 	}

@@ -28,6 +28,19 @@ var shapes = strings.NewReplacer(
 	"\u2013", "-", "\u2014", "-", "\u2026", "...", "\u3002", ".", "\u3001", ",", "\u200b", "", "\u2060", "", "\ufeff", "",
 )
 
+// SpelledOut is a text with its common contractions written out: I'm, I am.
+func SpelledOut(s string) string {
+	if !strings.ContainsAny(s, "'’") {
+		return s
+	}
+	return contractions.Replace(s)
+}
+
+var contractions = strings.NewReplacer(
+	"I'm", "I am", "I’m", "I am", "i'm", "i am", "i’m", "i am", "'re", " are", "’re", " are", "'ve", " have", "’ve", " have",
+	"can't", "cannot", "can’t", "cannot", "won't", "will not", "won’t", "will not", "n't", " not", "n’t", " not",
+)
+
 // Contains says whether needle stands in text, both in plain form and without
 // white space: models add and drop spaces between scripts.
 func Contains(text, needle string) bool {
