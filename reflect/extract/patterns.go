@@ -144,7 +144,7 @@ var patterns = compile([]struct {
 
 // fleeting is what looks like a fact and is only about this moment or this
 // conversation.
-var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,6}(?:is|are|changed|became)\b` +
+var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:character|protagonist|avatar|question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,12}(?:is|are|changed|became)\b` +
 	`|^i (?:teach|own|collect|maintain|manage|lead|rent|coach) (?:you|this|that|it|to|the|them|him|her|all)\b` +
 	`|^(?:i|we)\b.{0,30}\b(?:use|run|deploy|host|code|develop|program|working on|using) (?:it|this|that)\b|^i (?:don'?t |do not |no longer )?live in the (?:past|moment|now)\b` +
 	`|^i (?:really )?(?:like|love|enjoy|hate|prefer) (?:it|that|this|these|those|how|what|your?|where|the (?:idea|answer|way|second|first|last|one|result|output|look))\b` +
