@@ -55,7 +55,7 @@ var patterns = compile([]struct {
 	{`(?i)^(?:please )?call me (\p{L}[\p{L}'-]*)[.!]?$`, store.Preference, "form of address"},
 	{`(?i)^i(?:'d| would)? (?:really |strongly |much |generally |usually |always )?prefer\b`, store.Preference, "preference"},
 	{`(?i)^i(?:'d| would) rather (?:[^,.]{2,40} than|get|have|see|read|use|be|you)\b`, store.Preference, "preference"},
-	{`(?i)^[^?]{8,80}\bfrom now on[.!]*$`, store.Preference, "standing wish"},
+	{`(?i)^[^?]{8,80}\b(?:from now on|from here on|going forward|in future)[.!]*$`, store.Preference, "standing wish"},
 	{`(?i)^no [\p{L} -]{2,30} (?:ever|at all|anywhere|in (?:your|any))\b`, store.Preference, "standing wish"},
 	{`(?i)^i (?:really |absolutely |just )?(?:love|enjoy|hate|dislike|can'?t stand|cannot stand|don'?t like|do not like) (\p{L}.{2,})`, store.Preference, "$1"},
 	{`(?i)^i (?:really |generally )?like (?:my |the |to )?(\p{L}.{2,})`, store.Preference, "$1"},
@@ -84,6 +84,7 @@ var patterns = compile([]struct {
 	{`(?i)^my (?:wife|husband|partner|boyfriend|girlfriend|son|daughter|kid|brother|sister|mother|father|mom|mum|dad|boss|manager|dog|cat|team|company|cousin|uncle|aunt|grandmother|grandfather)(?:'s name)?(?:,? (?-i:\p{Lu}\p{L}+),?)? (?:is|are|was|has|had|can|can't|turns|works|lives|likes|uses|wants|needs|plays|speaks|studies|goes|turned|hates|loves)\b`, store.UserFact, "people"},
 	{`(?i)^(?:my|our) ((?:\p{L}[\p{L}-]*\s){0,3}\p{L}[\p{L}-]*) (?:is|are|(?:has |have |was )?(?:just |now |recently )?changed(?: from \S+)? to|became|runs? (?:on|(?-i:\p{Lu}\p{L}*))|listens? on|lives? (?:in|at)|uses?|starts?)\b`, store.UserFact, "$1"},
 	{`(?i)^(?:i|we) (?:mainly |mostly |always |usually )?(?:use|run|deploy|host|develop|code|program) (?:on |in |with |to |our |my )?\p{L}[^,]* (?:for|as|on|with|at|in)\b`, store.UserFact, "tools"},
+	{`(?i)^(?:we|i)(?:'ve| have)? (?:just |recently |now )?(?:switched|migrated|moved|changed) (?:our|my) .{2,40} to (?-i:\p{Lu})`, store.UserFact, "tools"},
 	{`(?i)^we(?:'ve| have)? (?:standardi[sz]ed|settled) on \p{L}`, store.UserFact, "tools"},
 	{`(?i)^the \p{L}+(?: \p{L}+){0,2} (?:runs|lives|listens|is (?:hosted|deployed)) (?:on|at) (?:host |port |server )?\S*[\d-]\S*`, store.UserFact, "setup"},
 	{`(?i)^(?:the |our )?(?:staging|production|prod|test|dev|internal|main) (?:\p{L}+ ){1,3}(?:is|are|runs? (?:on|at)|listens? on|lives? (?:at|in))\b.*\d`, store.UserFact, "setup"},
@@ -122,7 +123,7 @@ var patterns = compile([]struct {
 	{`^我(?:从来)?(?:对[^，。]{1,10}过敏|不吃|不喝|吃素|吃不了|不能吃|不能喝|患有|有[^，。点]{1,8}(?:病|炎|症|血压|血糖|哮喘|过敏|近视)|[^，。]{1,6}不耐受|是[^，。]{0,6}(?:素食者|过敏体质))`, store.UserFact, "饮食与健康"},
 	{`^(?:我|我们|我家|我们家)(?:还)?(?:有|养了|养着|生了)(?:一|两|二|三|四|五|\d+)(?:个|只|条|位|对|名|匹)[^，。？]{0,6}(?:孩子|小孩|宝宝|娃|儿子|女儿|哥|弟|姐|妹|老人|双胞胎|猫|狗|鸟|鱼|兔|龟|仓鼠|宠物|室友|徒弟|下属|学生|房|车|店|牧|金毛|哈士奇|柯基|泰迪|布偶|橘|英短)`, store.UserFact, "家庭"},
 	{`^我家(?:里)?(?:有)?(?:一|两|二|三|四|五|\d+)(?:个|只|条|口|位)`, store.UserFact, "家庭"},
-	{`^我(?:的)?(?:导师|室友|班主任|上司|老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫|爸|妈)(?:的名字)?\p{Han}{0,3}?(?:叫|姓|是|在|今年|喜欢|不|对|有|住|研究)`, store.UserFact, "家人"},
+	{`^我(?:的)?(?:导师|室友|班主任|上司|老婆|妻子|太太|老公|丈夫|爱人|女朋友|男朋友|女儿|儿子|孩子|爸爸|妈妈|父亲|母亲|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|老板|领导|狗|猫|爸|妈)(?:的名字)?\p{Han}{0,3}?(?:叫|姓|是|在|今年|喜欢|不|对|有|住|研究|读|上|念|学|做|当|考)`, store.UserFact, "家人"},
 	{`^(?:我|我们)(?:的|家|公司的?|团队的?|项目的?|组的?)([^，。是]{1,14}?)(?:现在|已经|刚刚?)*(?:是|在|叫|改成|改为|换成|变成|变为|更新为|用的是|跑在|部署在|监听)`, store.UserFact, "$1"},
 	{`^(?:我|我们)(?:这边|公司|团队|项目|组|部门|家)?(?:平时|主要|一直|现在|都)*(?:用的是|使用的是|主要用|都用|一直用|在用|现在用|统一用|改用)`, store.UserFact, "工具"},
 	{`^我们[^，。？是在]{2,18}(?:端口|地址|域名|主机|版本|库|服务器|集群|分支|仓库|网关|环境|机房|系统)(?:现在)?(?:是|叫|在|用|跑在|部署在)`, store.UserFact, "环境"},
@@ -134,6 +135,9 @@ var patterns = compile([]struct {
 	{`^(?:` + eventDayZh + `)[，,]?(?:我|我们)?[^，。]{0,12}(?:` + eventZh + `)|^(?:我|我们)(?:` + eventDayZh + `)[^，。]{0,12}(?:` + eventZh + `)`, store.EventType, "事件"},
 	{`^我(?:是(?:左撇子|独生子女|单身|党员|回民|穆斯林|基督徒|佛教徒|色盲|色弱)|戴(?:着)?(?:眼镜|助听器|隐形)|(?:的)?(?:血型|身高|体重|母语|星座|专业|生日|学历|驾照)(?:是|在|有|为|到|\d)|(?:最近|现在)?在学[^，。？]{1,12}|刚?(?:考下|拿到|考过)了?)`, store.UserFact, "个人"},
 	{`^我(?:不会(?:开车|游泳|做饭|骑车)|怕(?:高|黑|冷|热|狗|辣|吵)|(?:的)?(?:胃|肠胃|视力|听力|心脏|腰|膝盖|睡眠|皮肤)[^，。]{0,4}(?:不好|不太好|差|弱|敏感)|负责[^，。？]{2,12}(?:[，。]|$))`, store.UserFact, "个人"},
+	{`^我们?在[^，。？]{1,8}(?:开|办|经营|创办)(?:了|着)?(?:一?家|一?个|一?间)`, store.UserFact, "工作"},
+	{`^我(?:小学|初中|高中|大学|本科|硕士|博士|研究生)[^，。？]{0,4}在`, store.UserFact, "个人"},
+	{`^(?:跟|和|对)我(?:说话|聊天|交流|沟通|讲话)[^，。？]{0,3}用`, store.Preference, "长期要求"},
 	{`^我们[^，。？]{1,10}(?:放在|托管在|跑在|部署在)`, store.UserFact, "环境"},
 	{`^我(?:会说|会弹|会拉|毕业于|出生于|生于|是\d{2,4}年|学过|考过|开的是)`, store.UserFact, "个人"},
 	{`^(?:测试|生产|预发|线上|内网|开发)(?:环境|服务器|数据库|库|机器|集群)的?[^，。]{0,12}(?:是|在|用)[^。]*\d`, store.UserFact, "环境"},
@@ -144,7 +148,7 @@ var patterns = compile([]struct {
 
 // fleeting is what looks like a fact and is only about this moment or this
 // conversation.
-var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:character|protagonist|avatar|question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,12}(?:is|are|changed|became)\b` +
+var fleeting = regexp.MustCompile(`(?i)^(?:my|our) (?:character|protagonist|avatar)\b|^(?:my|our) (?:question|problem|issue|guess|point|concern|understanding|goal|plan|idea|request|code|error|bad|mistake|bug|query|task|input|output|text|essay|draft|answer|function|script|test|program|homework|assignment|prompt|message|screen|apologies|hope|thoughts?|suggestion|opinion|turn|computer|laptop|phone|internet|build)\b.{0,6}(?:is|are|changed|became)\b` +
 	`|^i (?:teach|own|collect|maintain|manage|lead|rent|coach) (?:you|this|that|it|to|the|them|him|her|all)\b` +
 	`|^(?:i|we)\b.{0,30}\b(?:use|run|deploy|host|code|develop|program|working on|using) (?:it|this|that)\b|^i (?:don'?t |do not |no longer )?live in the (?:past|moment|now)\b` +
 	`|^i (?:really )?(?:like|love|enjoy|hate|prefer) (?:it|that|this|these|those|how|what|your?|where|the (?:idea|answer|way|second|first|last|one|result|output|look))\b` +
