@@ -1,6 +1,9 @@
 package wording
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Simplified writes the common traditional Chinese characters of a text in their
 // simplified form, so that what is known of Chinese words holds for both. No byte
@@ -9,12 +12,13 @@ func Simplified(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x4e00 && variants[r] != 0 }) {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
+	b := []byte(s)
+	for i, r := range s {
 		if v := variants[r]; v != 0 {
-			return v
+			utf8.EncodeRune(b[i:], v) // both take three bytes
 		}
-		return r
-	}, s)
+	}
+	return string(b)
 }
 
 var variants = func() map[rune]rune {
