@@ -155,8 +155,13 @@ func (st Statement) reframes(plain string) bool {
 	return f == st.frame && store.Fold(plain) != store.Fold(st.text) && (st.changed || wording.Contains(plain, st.not))
 }
 
+var often = regexp.MustCompile(`每(?:[天周月晚早]|个月)(?:早上|上午|中午|下午|晚上)?`)
+
 // against says whether one of two sentences denies what the other affirms.
 func (st Statement) against(plain string) bool {
+	if st.ended { // for good: how often it was makes no difference
+		plain = often.ReplaceAllString(plain, "")
+	}
 	core := wording.Core(plain)
 	if len(core) < len(st.core) || core[0] != st.core[0] || st.denies == wording.Denies(plain) {
 		return false

@@ -73,6 +73,10 @@ func TestReplaces(t *testing.T) {
 		{"我老婆用的是小米手机。", "我把小米换成了一加", false},
 
 		// Endings.
+		{"用户每天早上喝两杯咖啡。", "我不再喝咖啡了", true},
+		{"我早上喝咖啡。", "我晚上不喝咖啡", false},
+		{"我每天早上喝咖啡。", "我每天晚上不喝咖啡了", false},
+		{"用户使用 Windows 电脑。", "我不再用 Windows 了，换成了 Mac", true},
 		{"I live in Lisbon.", "I no longer live in Lisbon.", true},
 		{"I live in Lisbon with my wife.", "I don't live in Lisbon any more.", true},
 		{"I live in Lisbon.", "I moved away from Lisbon.", true},

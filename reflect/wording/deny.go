@@ -96,7 +96,7 @@ func Affirmed(s string) string {
 // fillers say nothing about what is denied.
 var (
 	fillersEn = regexp.MustCompile(`(?i)\b(?:from now on|going forward|these days|nowadays|now|currently|still|again|really|actually|always|usually|just|much|at all|please|for good)\b`)
-	fillersZh = regexp.MustCompile(`每[天周晚早]|每个月|早上|早晨|晚上|中午|从现在(?:开始|起)|已经|现在|目前|其实|真的|非常|特别|比较|一直|平时|通常|以后|今后|重新|[更最很再又也都还请会]`)
+	fillersZh = regexp.MustCompile(`从现在(?:开始|起)|已经|现在|目前|其实|真的|非常|特别|比较|一直|平时|通常|以后|今后|重新|[更最很再又也都还请会]`)
 	likeZh    = regexp.MustCompile(`喜欢[喝吃用看玩去]?`)
 )
 
@@ -157,7 +157,7 @@ func partsOf(text string) []assertion {
 var also = regexp.MustCompile(`(?i)\s+and\s+(?:also )?|\s+[-–—]+\s+|[—()（）]|[:：]\s`)
 
 // mends are words that say of a fault that it is none any more, as a denial does.
-var mends = regexp.MustCompile(`(?i)\b(?:fix|solv|resolv|cur|prevent|remov|got rid)\w*|解决|修复|恢复|避免|消除`)
+var mends = regexp.MustCompile(`(?i)\b(?:fix|solv|resolv|cured|prevent|remov|got rid)\w*|解决|修复|恢复|避免|消除`)
 
 // LostDenial says whether a text affirms what a quote denies: of all that was
 // said, what is nearest to a part of the text is a denial in the quote.
