@@ -160,8 +160,10 @@ func Redact(s string) string {
 			return run
 		})
 	}
-	if digits(s) >= idDigits {
+	if holds(ssnMarks) {
 		s = ssn.ReplaceAllString(s, "${1}"+removed)
+	}
+	if digits(s) >= idDigits {
 		s = idRun.ReplaceAllStringFunc(s, func(run string) string {
 			if citizen(run) {
 				return removed
@@ -175,10 +177,10 @@ func Redact(s string) string {
 	return leakRules().redact(s)
 }
 
-// How many digits a card's number, and any person's, has at least.
+// How many digits a card's number and a citizen's have at least.
 const (
 	cardDigits = 13
-	idDigits   = 9
+	idDigits   = 17
 )
 
 // citizen is the check sum of a Chinese citizen's number.
@@ -205,6 +207,7 @@ var (
 	keyMarks = []string{
 		"sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "aiza", "ya29.", "eyj", "private key", "bearer", "basic ",
 	}
+	ssnMarks  = []string{"ssn", "social security"}
 	saidMarks = []string{
 		"passw", "passphrase", "passcode", "pwd", "secret", "token", "pin", "cvv", "otp", "api key", "api_key", "api-key", "apikey",
 		"private key", "private_key", "private-key", "privatekey", "account key", "account_key", "account-key", "accountkey",
