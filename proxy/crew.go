@@ -1,6 +1,10 @@
 package proxy
 
-import "sync"
+import (
+	"sync"
+
+	"hindsight/proxy/watch"
+)
 
 // idleHands is how many goroutines of a crew wait for work at most.
 const idleHands = 64
@@ -27,6 +31,15 @@ func (c *crew) do(job func()) {
 	default:
 		go c.hand(job)
 	}
+}
+
+// after does job once the connection's answer is on its way, see [watch.Conn.After].
+func (c *crew) after(conn *watch.Conn, job func()) {
+	c.busy.Add(1)
+	conn.After(func() {
+		defer c.busy.Done()
+		job()
+	})
 }
 
 func (c *crew) hand(job func()) {

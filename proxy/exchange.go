@@ -58,6 +58,7 @@ func (s *Server) newExchange(c *fasthttp.RequestCtx, uri string, received time.T
 	}
 	x.header = readHeader(string(h.RawHeaders()))
 	x.conn, _ = c.Conn().(*watch.Conn)
+	x.conn.Settle() // a client that doesn't wait for its answers has the next one read already
 	x.ctx, x.cancel = context.WithCancel(s.base)
 	x.use()
 	if x.method == http.MethodPost {

@@ -168,7 +168,8 @@ func (r *record) tail() []byte {
 
 // over ends the turn, once. It returns at once and is called before the client
 // can have the answer's last byte: the tracker knows by then that the answer has
-// ended, and lets the client's next request wait for what it says.
+// ended, and lets the client's next request wait for what it says. A short whole
+// answer is read by the connection's own goroutine, when it has been sent.
 func (r *record) over(end store.ExchangeStatus) {
 	if r.done {
 		return
@@ -188,7 +189,7 @@ func (r *record) over(end store.ExchangeStatus) {
 			return
 		}
 	}
-	s.work.do(func() {
+	settle := func() {
 		defer r.x.drop()
 		<-w.done // a late turn is recorded too
 		t := w.turn.Load()
@@ -206,7 +207,12 @@ func (r *record) over(end store.ExchangeStatus) {
 		r.finish(t, a, session.End{Status: end, HTTP: r.code, At: at})
 		r.recycle(r.buf)
 		r.buf = nil
-	})
+	}
+	if soon := end == store.Complete && !r.stream && len(r.buf) <= copied && w.ended(); soon {
+		s.work.after(r.x.conn, settle)
+	} else {
+		s.work.do(settle) // what takes longer, or may end long before the connection is read again
+	}
 }
 
 // read makes sense of the copy.

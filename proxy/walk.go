@@ -192,9 +192,9 @@ const lateness = 10 * time.Millisecond
 func (x *exchange) remember(body []byte, header http.Header) payload {
 	// Not the exchange's context: a client that leaves must not lose the walk's
 	// turn, which is recorded as aborted.
-	ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
+	ctx := newDeadline(x.s.cfg.RecallDeadline)
+	defer ctx.stop()
 	x.walk = x.startWalk(ctx, body, header)
-	defer cancel()
 	out := x.walk.result(ctx)
 	if out.fail != "" {
 		x.failOpen(out.fail)
@@ -223,9 +223,22 @@ func (x *exchange) failOpen(reason string) {
 	x.walk.used = inject.Plan{Status: inject.Skipped, Reason: reason}
 }
 
+// ended says whether the walk is over.
+func (w *walk) ended() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // result waits for the walk, or for its deadline. A late walk ends by itself;
 // finishing waits for it.
 func (w *walk) result(ctx context.Context) walked {
+	if w.ended() {
+		return w.out
+	}
 	select {
 	case <-w.done:
 		return w.out

@@ -18,9 +18,13 @@ type Linger struct {
 // answer instead of a reset.
 func (c *Conn) LingerOnClose(l Linger) { c.linger = l }
 
-// Close closes the connection, see [Conn.LingerOnClose].
+// Close settles and closes the connection, see [Conn.LingerOnClose].
 func (c *Conn) Close() error {
 	defer c.from.forget(c)
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	c.Settle()
 	if c.linger.Bytes > 0 {
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 			c.Conn.SetReadDeadline(time.Now().Add(c.linger.Time))

@@ -20,6 +20,8 @@ type Conn struct {
 	gone  func()        // set while armed
 	timer *time.Timer   // calls begin; made by the first Watch
 	done  chan struct{} // of the running watcher, closed when it has ended
+	after func()        // see After
+	ended bool          // Close was called
 
 	// Written by the watcher, read after it has been joined.
 	buf  [1]byte
@@ -68,6 +70,33 @@ func (c *Conn) Unwatch() {
 	c.mu.Unlock()
 }
 
+// After has f run when the server comes back for the next request, or closes the
+// connection: what was written before has been sent, and no goroutine of its own
+// is in the next answer's way.
+func (c *Conn) After(f func()) {
+	c.mu.Lock()
+	before, ended := c.after, c.ended
+	c.after = f
+	c.mu.Unlock()
+	if before != nil {
+		before()
+	}
+	if ended {
+		c.Settle()
+	}
+}
+
+// Settle runs what waits for [Conn.After] now.
+func (c *Conn) Settle() {
+	c.mu.Lock()
+	f := c.after
+	c.after = nil
+	c.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
 // begin is the watcher. A timer that fired late finds nothing armed, or a
 // watcher of a later Watch that runs already.
 func (c *Conn) begin() {
@@ -102,8 +131,9 @@ func (c *Conn) begin() {
 	}
 }
 
-// Read returns what the watcher has kept, then reads on.
+// Read settles, returns what the watcher has kept, then reads on.
 func (c *Conn) Read(p []byte) (int, error) {
+	c.Settle()
 	if c.kept && len(p) > 0 {
 		p[0] = c.buf[0]
 		c.kept = false
