@@ -21,6 +21,9 @@ type Searcher interface {
 	Search(ctx context.Context, q index.Query) (index.Result, error)
 	// List returns every memory that the query's scopes, time and Keep allow.
 	List(ctx context.Context, q index.Query) ([]*store.Memory, error)
+	// Empty says, without waiting, that no scope has an active memory; false too
+	// where that isn't known at once.
+	Empty(tenant string, scopes []store.Scope) bool
 }
 
 // Ledger keeps the blocks of sessions. SaveLedger never blocks; Gone and Offered

@@ -66,16 +66,20 @@ func (l *ledger) session(o store.Owner, session string) *sessionLedger {
 	return s
 }
 
-// open returns a session's blocks, read from the store if this is the first
-// time. Of a session that begins now the store has none.
-func (l *ledger) open(ctx context.Context, o store.Owner, session string, begins bool) (*sessionLedger, error) {
+// loaded returns a session's blocks if they are in memory. Of a session that begins
+// now the store has none.
+func (l *ledger) loaded(o store.Owner, session string, begins bool) (*sessionLedger, bool) {
 	s := l.session(o, session)
-	if begins {
-		s.mu.Lock()
-		s.loaded = true
-		s.mu.Unlock()
-	}
-	if s.isLoaded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded = s.loaded || begins
+	return s, s.loaded
+}
+
+// open returns a session's blocks, read from the store if this is the first time.
+func (l *ledger) open(ctx context.Context, o store.Owner, session string, begins bool) (*sessionLedger, error) {
+	s, ok := l.loaded(o, session, begins)
+	if ok {
 		return s, nil
 	}
 	select {

@@ -15,12 +15,37 @@ const (
 	reasonRefused  = "upstream_refused"
 )
 
+// AtOnce is Plan where that needs nothing but what is in memory: no recall is
+// wanted, or there is nothing to recall. False otherwise.
+func (e *Engine) AtOnce(c Conversation) (Plan, bool) {
+	led, ok := e.ledger.loaded(c.Owner, c.Session, c.New)
+	if !ok {
+		return Plan{}, false
+	}
+	p := planOf(c)
+	if e.settled(&p, c, led) {
+		return p, true
+	}
+	if scopes, _ := e.scopes(c.Owner); !e.src.Empty(c.Owner.Tenant, scopes) {
+		return Plan{}, false
+	}
+	p.finish(None, "")
+	p.result = string(None)
+	e.record(&p, c, query{text: e.asked(c.Words)}, nil, nil)
+	return p, true
+}
+
+func planOf(c Conversation) Plan { return Plan{owner: c.Owner, session: c.Session, body: c.BodyHash} }
+
 // Plan says what to splice into a request. It takes at most the configured
 // deadline, or less if ctx ends before.
 func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Deadline)
-	defer cancel()
-	p := Plan{owner: c.Owner, session: c.Session, body: c.BodyHash}
+	if at, ok := ctx.Deadline(); !ok || time.Until(at) > e.cfg.Deadline {
+		sooner, cancel := context.WithTimeout(ctx, e.cfg.Deadline)
+		defer cancel()
+		ctx = sooner
+	}
+	p := planOf(c)
 	led, err := e.ledger.open(ctx, c.Owner, c.Session, c.New)
 	if err != nil {
 		e.log.Debug("ledger unread", "err", err)
@@ -30,23 +55,31 @@ func (e *Engine) Plan(ctx context.Context, c Conversation) Plan {
 		}
 		return p
 	}
+	if !e.settled(&p, c, led) {
+		e.recall(ctx, &p, c, led)
+	}
+	return p
+}
+
+// settled plans everything but recall, and says whether that was all.
+func (e *Engine) settled(p *Plan, c Conversation, led *sessionLedger) bool {
 	if led.isWithdrawn() {
 		p.Status, p.Reason = Skipped, reasonRefused
-		return p
+		return true
 	}
-	e.replay(&p, c, led)
+	e.replay(p, c, led)
 	p.held = e.keptUpstream(c, led)
 	switch {
 	case c.Fresh < 0 || c.Fresh >= len(c.Places) || !c.Recall:
 		p.finish(Skipped, c.Skip)
-	case e.again(&p, c):
+	case e.again(p, c):
 		p.finish(None, "")
 	case p.at(c.Places[c.Fresh].Message):
 		p.finish(None, "")
 	default:
-		e.recall(ctx, &p, c, led)
+		return false
 	}
-	return p
+	return true
 }
 
 // replay adds the blocks that the session has for the request's messages.

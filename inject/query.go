@@ -67,19 +67,32 @@ const screened = 2000
 // query reads the message and the turns before it, without what must not be kept
 // or sent anywhere.
 func (e *Engine) query(words string, context []string, now time.Time, zone *time.Location) query {
-	if screen := e.cfg.Screen; screen != nil {
-		cut := func(text string) string { return screen(clip(text, screened, screened, 2*screened)) }
-		words, context = cut(words), slices.Clone(context)
+	words = e.screen(words)
+	if e.cfg.Screen != nil {
+		context = slices.Clone(context)
 		for i := max(0, len(context)-maxContext); i < len(context); i++ {
-			context[i] = cut(context[i])
+			context[i] = e.screen(context[i])
 		}
 	}
 	return newQuery(e.times, words, context, now, zone)
 }
 
+// screen takes the secrets out of what of a text counts.
+func (e *Engine) screen(text string) string {
+	if e.cfg.Screen == nil {
+		return text
+	}
+	return e.cfg.Screen(clip(text, screened, screened, 2*screened))
+}
+
+// asked is the text of the question that a message's words are.
+func (e *Engine) asked(words string) string { return questionOf(e.screen(words)) }
+
+func questionOf(words string) string { return clip(words, headWords, tailWords, longWords) }
+
 // newQuery reads the message and the turns before it.
 func newQuery(times *timeWords, words string, context []string, now time.Time, zone *time.Location) query {
-	q := query{text: clip(words, headWords, tailWords, longWords)}
+	q := query{text: questionOf(words)}
 	q.meaning = q.text
 	if q.text != "" && len(context) > 0 && store.Tokens(q.text) <= shortWords {
 		// Measured on dialogues, this is worth 8 points of recall at 10; the

@@ -262,6 +262,8 @@ func (stuck) List(ctx context.Context, _ index.Query) ([]*store.Memory, error) {
 	return nil, ctx.Err()
 }
 
+func (stuck) Empty(string, []store.Scope) bool { return false }
+
 func TestTroubleGivesAReason(t *testing.T) {
 	d := &disk{}
 	reg := prometheus.NewRegistry()

@@ -53,7 +53,7 @@ func (x *exchange) startWalk(waits context.Context, body []byte, header http.Hea
 		// Nothing in here can wait longer than waits, and a goroutine costs more
 		// than a small request's whole identification.
 		req, planned := x.identify(waits, w, body, header)
-		if !planned {
+		if !planned || x.planAtOnce(w) {
 			x.s.leavePlace()
 			w.done = x.s.ended
 			return w
@@ -127,6 +127,20 @@ func (x *exchange) identify(ctx context.Context, w *walk, body []byte, header ht
 	}
 	turn.Planned()
 	return nil, false
+}
+
+// planAtOnce is plan where nothing has to be waited for and nothing to be put in.
+func (x *exchange) planAtOnce(w *walk) bool {
+	stage := "store"
+	defer x.broken(w, &stage)
+	turn := w.turn.Load()
+	plan, ok := x.s.mem.Planner.AtOnce(turn.Conversation())
+	if !ok || len(plan.Blocks) > 0 {
+		return false
+	}
+	turn.Planned()
+	w.out = walked{plan: plan}
+	return true
 }
 
 // plan is the walk from the turn on.

@@ -1,8 +1,13 @@
 package proxy_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,4 +62,31 @@ func TestWalksAreBounded(t *testing.T) {
 	eventually(t, "all are recorded", func() bool {
 		return strings.Count(strings.Join(r.happened(), ","), "record finish") == places+5
 	})
+}
+
+// Two requests that are sent at once: the second finds what the first has said,
+// though no read of the connection lies between them.
+func TestPipelinedInOrder(t *testing.T) {
+	var up script
+	r := start(t, up.handler(ok))
+	c := r.raw()
+	one := fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(hello), hello)
+	io.WriteString(c, one+one)
+	in := bufio.NewReader(c)
+	for i := range 2 {
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil || resp.StatusCode != 200 {
+			t.Fatalf("answer %d: %v %v", i, resp, err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.end()
+	r.end()
+	events := r.happened()
+	first := slices.Index(events, "begin") + 1
+	if second := first + slices.Index(events[first:], "begin"); second < slices.Index(events, "recorded") {
+		t.Errorf("the second request's answer begins before the first is recorded: %q", events)
+	}
 }

@@ -192,6 +192,16 @@ func (p tracedPlanner) Plan(ctx context.Context, c inject.Conversation) inject.P
 	return plan
 }
 
+// AtOnce plans without waiting.
+func (p tracedPlanner) AtOnce(c inject.Conversation) (inject.Plan, bool) {
+	began := time.Now()
+	plan, ok := p.Planner.AtOnce(c)
+	if ok {
+		p.requests.plans.Store(c.Exchange, since(began))
+	}
+	return plan, ok
+}
+
 // tracedModel makes a span of each model call.
 type tracedModel struct {
 	hreflect.Model

@@ -176,3 +176,34 @@ func TestReadFromWritesAtOnce(t *testing.T) {
 		t.Errorf("ReadFrom wrote %d bytes", n)
 	}
 }
+
+// What waits for the answer to be sent runs with the next read, with the close, or
+// at once behind it, and never twice.
+func TestAfter(t *testing.T) {
+	_, c, client := pair(t, time.Hour)
+	ran := 0
+	later := func() { ran++ }
+	c.After(later)
+	if ran != 0 {
+		t.Error("it runs before the answer is sent")
+	}
+	client.Write([]byte("ab"))
+	c.Read(make([]byte, 1))
+	if ran != 1 {
+		t.Errorf("it has run %d times at the next read", ran)
+	}
+	c.After(later)
+	c.After(later) // the first doesn't wait for the second
+	if ran != 2 {
+		t.Errorf("%d of three have run", ran)
+	}
+	c.Close()
+	c.Close()
+	if ran != 3 {
+		t.Errorf("it has run %d times at the close", ran)
+	}
+	c.After(later)
+	if ran != 4 {
+		t.Errorf("it has run %d times after the close", ran)
+	}
+}

@@ -14,6 +14,7 @@ import (
 type Finder interface {
 	Search(ctx context.Context, q index.Query) (index.Result, error)
 	List(ctx context.Context, q index.Query) ([]*store.Memory, error)
+	Empty(tenant string, scopes []store.Scope) bool
 }
 
 // Searcher answers recall. Its methods are those of [Finder].
@@ -101,6 +102,11 @@ func (s *Searcher) List(ctx context.Context, q index.Query) ([]*store.Memory, er
 		s.f.log.Debug("standing memories from the local copy", "error", err)
 	}
 	return s.here.List(ctx, q)
+}
+
+// Empty says that a fresh local copy has no active memory.
+func (s *Searcher) Empty(tenant string, scopes []store.Scope) bool {
+	return s.f.touch(tenant, scopes) && s.here.Empty(tenant, scopes)
 }
 
 // listTakes is the share of a request's time that List may take: Search comes

@@ -165,6 +165,27 @@ func (x *Index) open(ctx context.Context, key slotKey) (*scope, error) {
 	return s.scope, nil
 }
 
+// Empty says, without waiting, that no scope has an active memory. It is false
+// too where that isn't known at once: a scope isn't loaded, or has changed.
+func (x *Index) Empty(tenant string, scopes []store.Scope) bool {
+	for _, sc := range scopes {
+		key := slotKey{tenant, sc}
+		s, err := x.slot(key)
+		if err != nil {
+			return false
+		}
+		select {
+		case <-s.ready:
+		default:
+			return false
+		}
+		if s.err != nil || !s.scope.empty(x.src.ScopeVersion(tenant, sc)) {
+			return false
+		}
+	}
+	return true
+}
+
 // slot returns the key's slot and starts its load if it is new.
 func (x *Index) slot(key slotKey) (*slot, error) {
 	x.mu.Lock()

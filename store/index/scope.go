@@ -50,6 +50,13 @@ type scope struct {
 	vectorBytes int // of them, as they are counted in bytes
 }
 
+// empty says that a scope has no active memory at a version.
+func (s *scope) empty(version uint64) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.version == version && s.active == 0
+}
+
 type posting struct {
 	doc uint32
 	tf  [fields]uint8
