@@ -60,9 +60,12 @@ type Conversation struct {
 }
 
 // Place is one user message: Key names it inside its session (see
-// store.Place), Message is its index in the request.
+// store.Place), Message is its index in the request. Form is the key that a message
+// which has grown would have by its present words, zero for others: a process that
+// doesn't know of its first form looks for that.
 type Place struct {
 	Key     store.Hash
+	Form    store.Hash
 	Message int
 }
 

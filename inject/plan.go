@@ -97,9 +97,11 @@ func (e *Engine) replay(p *Plan, c Conversation, led *sessionLedger) {
 			continue // a retry: it is as new as it was the first time
 		}
 		p.Blocks = append(p.Blocks, Block{Message: place.Message, Text: entry.Text, Refs: entry.Refs})
-		if c.Now.Sub(entry.LastUsed) >= ledgerTouch {
+		touched := c.Now.Sub(entry.LastUsed) >= ledgerTouch
+		_, known := led.block(place.Form, c.Now)
+		if touched || !place.Form.IsZero() && !known {
 			entry.LastUsed, entry.Checks = c.Now, nil // asked once
-			p.entries = append(p.entries, entry)
+			p.keep(entry, place)
 		}
 	}
 }
@@ -140,9 +142,18 @@ func (p *Plan) insert(c Conversation, place Place, text string, refs []store.Ref
 	}
 	p.Blocks = append(p.Blocks[:i], append([]Block{b}, p.Blocks[i:]...)...)
 	p.New = refs
-	p.entries = append(p.entries, store.LedgerEntry{
+	p.keep(store.LedgerEntry{
 		Owner: c.Owner, Session: c.Session, Key: place.Key, Text: text, Refs: refs, Checks: checks, Created: c.Now, LastUsed: c.Now,
-	})
+	}, place)
+}
+
+// keep has a block kept for its place, under the name of its present form as well.
+func (p *Plan) keep(entry store.LedgerEntry, place Place) {
+	p.entries = append(p.entries, entry)
+	if !place.Form.IsZero() {
+		entry.Key, entry.Checks = place.Form, nil
+		p.entries = append(p.entries, entry)
+	}
 }
 
 // at says whether a block stands at a message already.

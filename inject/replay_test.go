@@ -228,6 +228,33 @@ func TestSameBodyGetsTheSameBytes(t *testing.T) {
 	}
 }
 
+// A message that has grown keeps its block where only its present form is known:
+// after a restart.
+func TestGrownMessageKeepsItsBlock(t *testing.T) {
+	d := &disk{}
+	facts(d)
+	e := d.engine(t, Config{})
+	first := e.Plan(t.Context(), talk("s", "what is my dog called?"))
+	e.Commit(first)
+	grown := talk("s", "what is my dog called? Observation: it barks")
+	grown.Places[0].Key, grown.Places[0].Form, grown.Fresh = talk("s", "what is my dog called?").Places[0].Key, grown.Places[0].Key, -1
+	for range 2 { // the second keeps nothing more
+		p := e.Plan(t.Context(), grown)
+		e.Commit(p)
+		if p.Status != Replayed || p.Blocks[0].Text != first.Blocks[0].Text {
+			t.Fatalf("the grown message gets %+v", p)
+		}
+	}
+	if n := len(d.ledger["s"]); n != 2 {
+		t.Errorf("%d blocks are kept, want that of each form", n)
+	}
+	e = d.engine(t, Config{}) // a restart
+	grown.Places[0].Key, grown.Places[0].Form = grown.Places[0].Form, store.Hash{}
+	if p := e.Plan(t.Context(), grown); p.Status != Replayed || p.Blocks[0].Text != first.Blocks[0].Text {
+		t.Errorf("after a restart it gets %+v", p)
+	}
+}
+
 // TestEmptyResultIsNotKept: what was learned in between answers the same
 // question.
 func TestEmptyResultIsNotKept(t *testing.T) {

@@ -37,7 +37,7 @@ func (r *benchReport) markdown() string {
 			asked, injected = asked+row.Requests, injected+row.Injected
 		}
 	}
-	b.WriteString("\n\"memory off\" records every exchange and injects nothing, as `serve` does for a user without memories.\n")
+	b.WriteString("\n\"memory off\" records every exchange and looks for nothing to inject; \"no memories yet\" is a new user of a server with everything on.\n")
 	fmt.Fprintf(&b, "Requests to record: %d. Exchanges journalled: %d.\n", r.Asked, r.Kept)
 	if injected > 0 {
 		fmt.Fprintf(&b, "Of the requests with recall %.0f %% carried memories.\n", 100*float64(injected)/float64(asked))

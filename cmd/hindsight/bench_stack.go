@@ -74,9 +74,10 @@ func startBench(ctx context.Context, memories int, embedder string) (*benchStack
 		return nil, err
 	}
 	b.nginx, _ = exec.LookPath("nginx") // without it the report says so
-	mode := func(mode string) http.Header {
-		return http.Header{"Hindsight-User": {benchUser}, "Authorization": {"Bearer sk-bench"}, "Hindsight-Memory": {mode}}
+	as := func(user, mode string) http.Header {
+		return http.Header{"Hindsight-User": {user}, "Authorization": {"Bearer sk-bench"}, "Hindsight-Memory": {mode}}
 	}
+	mode := func(mode string) http.Header { return as(benchUser, mode) }
 	plain := mode("off")
 	serve := func(ctx context.Context) (*benchProcess, error) { return b.serve(ctx) }
 	b.contestants = []contestant{
@@ -89,6 +90,7 @@ func startBench(ctx context.Context, memories int, embedder string) (*benchStack
 	b.contestants = append(b.contestants,
 		contestant{name: "hindsight, nothing recorded", kind: "hindsight", header: plain, start: serve},
 		contestant{name: "hindsight, memory off", kind: "hindsight", header: mode("write"), start: serve, records: true},
+		contestant{name: "hindsight, no memories yet", kind: "hindsight", header: as("newcomer", "on"), start: serve, records: true},
 		contestant{name: fmt.Sprintf("hindsight, recall in %d memories", memories), kind: "hindsight", header: mode("on"), start: serve, records: true},
 	)
 	return b, nil

@@ -95,20 +95,21 @@ func (k *Tracker) places(t *Turn, r *reading) []store.Hash {
 		if u.words == "" {
 			continue
 		}
+		var form store.Hash
 		if first, ok := w.live.alias[key]; ok {
-			key = first
+			key, form = first, key
 		}
 		if w.grown != nil {
 			note(&w.live.alias, key, w.grown.key)
 			continue
 		}
 		keys[u.index], w.lastUser = key, key
-		t.Places = append(t.Places, inject.Place{Key: key, Message: u.index})
+		t.Places = append(t.Places, inject.Place{Key: key, Form: form, Message: u.index})
 	}
 	k.mu.Unlock()
 	if index, _, ok := r.single(); ok && w.grown != nil { // whatever its words are now
 		w.lastUser = w.grown.key
-		t.Places = []inject.Place{{Key: w.grown.key, Message: index}}
+		t.Places = []inject.Place{{Key: w.grown.key, Form: keys[index], Message: index}}
 	}
 	return keys
 }

@@ -142,6 +142,13 @@ func TestGrowingMessageIsOneTurn(t *testing.T) {
 	if next.Places[0].Key != first.Places[0].Key {
 		t.Error("the grown message lost the place of its first form")
 	}
+	// A process that knows nothing of the first form finds it under the present one.
+	w.start(acme)
+	later := w.ask(by("ann"), "bye", system("ReAct"), user(text), assistant("Action: weather[Oslo]"), user("thanks"), assistant("bye"), user("bye"))
+	wantSame(t, "session", first.Session, later.Session)
+	if form := next.Places[0].Form; form.IsZero() || form != last.Places[0].Form || form != later.Places[0].Key {
+		t.Errorf("the present form is %v and %v, after a restart %v", last.Places[0].Form, form, later.Places[0])
+	}
 
 	for name, other := range map[string]*Turn{
 		"another user":   w.ask(by("bob"), "x", system("ReAct"), user(text+"more\n")),
