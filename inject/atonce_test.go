@@ -15,11 +15,11 @@ func TestAtOnce(t *testing.T) {
 	e := d.engine(t, Config{})
 	c := talk("s", "what is my dog called?")
 	c.Exchange = "x1"
-	if _, ok := e.AtOnce(c); ok {
+	if _, ok := e.AtOnce(c, false); ok {
 		t.Error("a plan before anything is read")
 	}
 	want := e.Plan(t.Context(), c)
-	got, ok := e.AtOnce(c)
+	got, ok := e.AtOnce(c, false)
 	if !ok || got.Status != None || got.result != want.result {
 		t.Errorf("nothing is kept: %t %+v, want %+v", ok, got, want)
 	}
@@ -29,7 +29,7 @@ func TestAtOnce(t *testing.T) {
 	}
 
 	d.put(store.Memory{ID: "m1", Type: store.UserFact, Text: "My dog is called Rex."})
-	if _, ok := e.AtOnce(c); ok {
+	if _, ok := e.AtOnce(c, false); ok {
 		t.Error("a plan at once though a memory has come")
 	}
 	p := e.Plan(t.Context(), c)
@@ -41,12 +41,16 @@ func TestAtOnce(t *testing.T) {
 	d.put(store.Memory{ID: "m1", Type: store.UserFact, Text: "My dog is called Rex.", State: store.Archived})
 	next := talk("s", "what is my dog called?", "Rex.", "thank you, what else?")
 	e.Plan(t.Context(), next) // reads the scope anew
-	if got, ok = e.AtOnce(next); !ok || got.Status != Replayed || len(got.Blocks) != 1 {
+	if got, ok = e.AtOnce(next, false); !ok || got.Status != Replayed || len(got.Blocks) != 1 {
 		t.Errorf("the memory is archived: %t %+v", ok, got)
+	}
+	d.put(store.Memory{ID: "m2", Type: store.UserFact, Text: "My cat is called Tom."})
+	if got, ok = e.AtOnce(next, true); !ok || got.Status != Replayed || got.Reason != "deadline" || len(got.Blocks) != 1 {
+		t.Errorf("too late for a recall: %t %+v", ok, got)
 	}
 	e = d.engine(t, Config{}) // as after a restart
 	e.Plan(t.Context(), talk("other", "hello"))
-	if _, ok := e.AtOnce(next); ok {
+	if _, ok := e.AtOnce(next, false); ok {
 		t.Error("a plan before the session's blocks are read")
 	}
 }

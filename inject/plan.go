@@ -16,14 +16,20 @@ const (
 )
 
 // AtOnce is Plan where that needs nothing but what is in memory: no recall is
-// wanted, or there is nothing to recall. False otherwise.
-func (e *Engine) AtOnce(c Conversation) (Plan, bool) {
+// wanted, there is nothing to recall, or it is too late for it. False otherwise.
+func (e *Engine) AtOnce(c Conversation, late bool) (Plan, bool) {
 	led, ok := e.ledger.loaded(c.Owner, c.Session, c.New)
 	if !ok {
 		return Plan{}, false
 	}
 	p := planOf(c)
 	if e.settled(&p, c, led) {
+		return p, true
+	}
+	if late {
+		p.result = reasonDeadline
+		p.finish(Skipped, reasonDeadline)
+		e.record(&p, c, query{text: e.asked(c.Words)}, nil, nil)
 		return p, true
 	}
 	if scopes, _ := e.scopes(c.Owner); !e.src.Empty(c.Owner.Tenant, scopes) {

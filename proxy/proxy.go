@@ -60,7 +60,7 @@ var _ Tracker = (*session.Tracker)(nil)
 // is bounded by ctx and never fails. Commit is called with the plan that was
 // really used, before the request leaves.
 type Planner interface {
-	AtOnce(c inject.Conversation) (inject.Plan, bool)
+	AtOnce(c inject.Conversation, late bool) (inject.Plan, bool)
 	Plan(ctx context.Context, c inject.Conversation) inject.Plan
 	Commit(p inject.Plan)
 	Withdraw(o store.Owner, session string)

@@ -115,7 +115,7 @@ func (m *memory) Plan(ctx context.Context, c inject.Conversation) inject.Plan {
 	return inject.Plan{Status: inject.None}
 }
 
-func (m *memory) AtOnce(inject.Conversation) (inject.Plan, bool) { return inject.Plan{}, false }
+func (m *memory) AtOnce(inject.Conversation, bool) (inject.Plan, bool) { return inject.Plan{}, false }
 
 func (m *memory) Commit(p inject.Plan) {
 	m.mu.Lock()

@@ -103,7 +103,7 @@ func (u *upload) broken() bool {
 		return false
 	}
 	defer u.mu.Unlock()
-	return u.err != nil && u.err != io.EOF && !errors.Is(u.err, errUploadOver)
+	return u.err != nil && !errors.Is(u.err, io.EOF) && !errors.Is(u.err, errUploadOver)
 }
 
 // stop makes sure that nobody reads the client's connection any more. A read

@@ -53,7 +53,7 @@ func (x *exchange) startWalk(waits context.Context, body []byte, header http.Hea
 		// Nothing in here can wait longer than waits, and a goroutine costs more
 		// than a small request's whole identification.
 		req, planned := x.identify(waits, w, body, header)
-		if !planned || x.planAtOnce(w) {
+		if !planned || x.planAtOnce(waits, w, req) {
 			x.s.leavePlace()
 			w.done = x.s.ended
 			return w
@@ -74,7 +74,7 @@ func (x *exchange) startWalk(waits context.Context, body []byte, header http.Hea
 		defer close(w.done)
 		ctx, cancel := context.WithTimeout(context.Background(), x.s.cfg.RecallDeadline)
 		defer cancel()
-		if req, planned := x.identify(ctx, w, body, header); planned {
+		if req, planned := x.identify(ctx, w, body, header); planned && !x.planAtOnce(waits, w, req) {
 			x.plan(waits, w, req)
 		}
 	})
@@ -129,18 +129,17 @@ func (x *exchange) identify(ctx context.Context, w *walk, body []byte, header ht
 	return nil, false
 }
 
-// planAtOnce is plan where nothing has to be waited for and nothing to be put in.
-func (x *exchange) planAtOnce(w *walk) bool {
+// planAtOnce is plan where nothing has to be waited for.
+func (x *exchange) planAtOnce(waits context.Context, w *walk, req *dialect.Request) bool {
 	stage := "store"
 	defer x.broken(w, &stage)
 	turn := w.turn.Load()
-	plan, ok := x.s.mem.Planner.AtOnce(turn.Conversation())
-	if !ok || len(plan.Blocks) > 0 {
-		return false
+	plan, ok := x.s.mem.Planner.AtOnce(turn.Conversation(), waits.Err() != nil)
+	if ok {
+		defer turn.Planned()
+		x.place(w, req, plan, &stage)
 	}
-	turn.Planned()
-	w.out = walked{plan: plan}
-	return true
+	return ok
 }
 
 // plan is the walk from the turn on.
@@ -148,12 +147,18 @@ func (x *exchange) plan(waits context.Context, w *walk, req *dialect.Request) {
 	stage := "store"
 	defer x.broken(w, &stage)
 	turn := w.turn.Load()
-	defer turn.Planned() // nobody else asks for what it drops
-	if waits.Err() != nil {
-		w.out = walked{fail: "deadline"} // nobody waits for a plan any more
+	defer turn.Planned()    // nobody else asks for what it drops
+	if waits.Err() != nil { // nobody waits for recall any more
+		if !x.planAtOnce(waits, w, req) {
+			w.out = walked{fail: "deadline"}
+		}
 		return
 	}
-	plan := x.s.mem.Planner.Plan(waits, turn.Conversation())
+	x.place(w, req, x.s.mem.Planner.Plan(waits, turn.Conversation()), &stage)
+}
+
+// place puts a plan's blocks into the request.
+func (x *exchange) place(w *walk, req *dialect.Request, plan inject.Plan, stage *string) {
 	if len(plan.Blocks) == 0 {
 		w.out = walked{plan: plan}
 		return
@@ -162,7 +167,7 @@ func (x *exchange) plan(waits context.Context, w *walk, req *dialect.Request) {
 	for i, b := range plan.Blocks {
 		blocks[i] = dialect.Block{Message: b.Message, Text: b.Text}
 	}
-	stage = "parse"
+	*stage = "parse"
 	d := x.route.Dialect
 	inserts, err := d.Inserts(req, blocks, x.s.cfg.Splice)
 	if err != nil {

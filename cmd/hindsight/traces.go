@@ -193,9 +193,9 @@ func (p tracedPlanner) Plan(ctx context.Context, c inject.Conversation) inject.P
 }
 
 // AtOnce plans without waiting.
-func (p tracedPlanner) AtOnce(c inject.Conversation) (inject.Plan, bool) {
+func (p tracedPlanner) AtOnce(c inject.Conversation, late bool) (inject.Plan, bool) {
 	began := time.Now()
-	plan, ok := p.Planner.AtOnce(c)
+	plan, ok := p.Planner.AtOnce(c, late)
 	if ok {
 		p.requests.plans.Store(c.Exchange, since(began))
 	}

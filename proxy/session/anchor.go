@@ -101,7 +101,8 @@ func (h *hasher) answerMarks(a dialect.Answer, words, said store.Hash) []mark {
 }
 
 // lookUp returns the anchors of each key, memory and disk together. What
-// memory lacks is read in one batch.
+// memory lacks is read in one batch; where the disk is too slow for that, what
+// memory knows must do.
 func (k *Tracker) lookUp(ctx context.Context, h *hasher, keys []store.Hash) ([][]store.Anchor, error) {
 	out := make([][]store.Anchor, len(keys))
 	var missing []store.Hash
@@ -122,6 +123,9 @@ func (k *Tracker) lookUp(ctx context.Context, h *hasher, keys []store.Hash) ([][
 	}
 	found, err := k.st.Anchors(ctx, store.Owner{Tenant: h.tenant, User: h.user}, missing)
 	if err != nil {
+		if slices.ContainsFunc(out, func(known []store.Anchor) bool { return len(known) > 0 }) {
+			return out, nil
+		}
 		return nil, fmt.Errorf("look up anchors: %w", err)
 	}
 	k.mu.Lock()

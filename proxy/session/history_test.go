@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"testing"
 )
@@ -58,4 +59,21 @@ func TestAnswerWithoutAMark(t *testing.T) {
 	first := c.say("hello", "hi")
 	c.history = append(c.history, user("what time is it?"), calling("", "clock"), tool("", "noon"))
 	wantSame(t, "the session", first.Session, w.ask(c.h, "It is noon.", c.history...).Session)
+}
+
+// A disk that is too slow to be asked: what memory knows of the conversation does.
+func TestSlowStore(t *testing.T) {
+	w := newWorld(t, acme)
+	c := talk{w: w, h: by("ann")}
+	first := c.say("hello", "hi")
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	c.history = append(c.history, user("how are you?"))
+	if next := w.k.Identify(over, w.incoming(c.h, nil, c.history...)); next.Off != "" || next.Session != first.Session {
+		t.Errorf("off %q, session %s, want %s", next.Off, next.Session, first.Session)
+	}
+	w.start(acme) // nothing is in memory
+	if next := w.k.Identify(over, w.incoming(c.h, nil, c.history...)); next.Off != "deadline" {
+		t.Errorf("off %q, want the deadline", next.Off)
+	}
 }
