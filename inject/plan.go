@@ -26,17 +26,17 @@ func (e *Engine) AtOnce(c Conversation, late bool) (Plan, bool) {
 	if e.settled(&p, c, led) {
 		return p, true
 	}
-	if late {
-		p.result = reasonDeadline
+	scopes, _ := e.scopes(c.Owner)
+	switch {
+	case late:
 		p.finish(Skipped, reasonDeadline)
-		e.record(&p, c, query{text: e.asked(c.Words)}, nil, nil)
-		return p, true
-	}
-	if scopes, _ := e.scopes(c.Owner); !e.src.Empty(c.Owner.Tenant, scopes) {
+		p.result = reasonDeadline
+	case e.src.Empty(c.Owner.Tenant, scopes):
+		p.finish(None, "")
+		p.result = string(None)
+	default:
 		return Plan{}, false
 	}
-	p.finish(None, "")
-	p.result = string(None)
 	e.record(&p, c, query{text: e.asked(c.Words)}, nil, nil)
 	return p, true
 }

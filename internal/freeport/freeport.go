@@ -16,10 +16,12 @@ import (
 
 const first, last = 10000, 32767
 
-// next is where the search goes on; processes that search at once begin apart.
-var next atomic.Int64
-
-func init() { next.Store(rand.Int64N(last - first)) }
+// Where the search begins, so that processes which search at once begin apart, and
+// how far it has come.
+var (
+	begin = rand.Int64N(last - first)
+	taken atomic.Int64
+)
 
 // Address is a loopback address, "127.0.0.1:port", that nobody listens on.
 func Address() (string, error) {
@@ -30,7 +32,7 @@ func Address() (string, error) {
 // Row is the first of n ports in a row that nobody listens on.
 func Row(n int) (int, error) {
 	for range 200 {
-		base := first + int(next.Add(int64(n)))%(last-first-n)
+		base := first + int(begin+taken.Add(int64(n)))%(last-first-n)
 		if free(base, n) {
 			return base, nil
 		}

@@ -34,7 +34,7 @@ func TestTaken(t *testing.T) {
 	defer ln.Close()
 	_, port, _ := net.SplitHostPort(at)
 	n, _ := strconv.Atoi(port)
-	next.Store(int64(n - first - 1)) // the search begins at it
+	taken.Store(int64(n-first-1) - begin) // the search begins at it
 	if again, err := Address(); err != nil || again == at {
 		t.Errorf("%s, which is listened on, is given as %s (%v)", at, again, err)
 	}
