@@ -35,9 +35,9 @@ func TestACrashSaysNoSecret(t *testing.T) {
 			s.call(http.MethodPost, s.admin+"/api/v1/memories", `{"scope":"user:ann","type":"user_fact","text":"The staging database's code word is `+memory+`."}`, "Authorization: Bearer "+secrets["the admin token"])
 			words, key := secret("the user's words"), secret("the caller's key")
 			var open sync.WaitGroup
-			for range 8 { // in flight: the upstream never ends
+			for i := range 8 { // the upstream never ends; equal bodies would be taken for retries, which recall nothing
 				open.Go(func() {
-					s.call(http.MethodPost, s.proxy+"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"What is the staging database's code word? `+words+`"}]}`,
+					s.call(http.MethodPost, s.proxy+"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"What is the staging database's code word? `+words+fmt.Sprint(i)+`"}]}`,
 						"Authorization: Bearer sk-"+key, "Hindsight-User: ann")
 				})
 			}
