@@ -32,15 +32,15 @@ var (
 	// called are secrets that people and settings call one, DB_PASSWORD and dbPassword
 	// too. The last group of each is the value.
 	called = []calling{
-		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), saidMarks, given},
+		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), one(saidCues), given},
 		// Words that have other meanings, or no verb: the value must look random.
-		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), []string{"token"}, whole},
-		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd)(?:['’]s)?(?:\s*[:=]\s*|\s+)["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), saidMarks, mixed},
-		{regexp.MustCompile(`(?i)(?:\bpw|(?:user|login|account|mail)[^\n]{0,60}\bpass)\s*[:=]\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []string{"pass", "pw"}, mixed},
-		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []string{"pass", "pin"}, mixed},
-		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), []string{"phrase", "mnemonic", " words", "助记词"}, inWords},
-		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), hanMarks, whole},
-		{regexp.MustCompile(`(?:密码|口令|暗号)\s*[：:=]\s*[「“"']?([^\s，。；、「」“”"']{3,})`), hanMarks, withDigit},
+		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), one(tokenCues), whole},
+		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd)(?:['’]s)?(?:\s*[:=]\s*|\s+)["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), one(passCues), mixed},
+		{regexp.MustCompile(`(?i)(?:\bpw|(?:user|login|account|mail)[^\n]{0,60}\bpass)\s*[:=]\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), one(cues{`\bpass\W`, `\bpw\W`}), mixed},
+		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []cues{{" is my ", " is our ", " is the "}, append(cues{`\bpin\W`}, passCues...)}, mixed},
+		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), one(phraseCues), inWords},
+		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), one(hanCues), whole},
+		{regexp.MustCompile(`(?:密码|口令|暗号)\s*[：:=]\s*[「“"']?([^\s，。；、「」“”"']{3,})`), one(hanCues), withDigit},
 	}
 	// idRun is what may be a Chinese citizen's number, labelled a US one.
 	idRun   = regexp.MustCompile(`\b[1-9]\d{5}(?:19|20)\d{9}[\dXx]\b`)
@@ -52,13 +52,16 @@ var (
 const secretNames = `(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?key|client[ _-]?secret|secret[ _-]?(?:access[ _-]?)?key|account[ _-]?key|(?:access|auth|bearer|refresh|api)[ _-]?token|private[ _-]?key)` +
 	`|\b(?:pin(?:[ _-]?code)?|cvv|otp)|(?-i:\b[a-z]+(?:[A-Z][a-z]+)*(?:Password|Passphrase|ApiKey|SecretKey))`
 
-// calling is one way of saying a secret: an expression, the words without which it
-// finds nothing, and how much of the value that it finds is one, 0 for nothing.
+// calling is one way of saying a secret: an expression, the sets of cues of each of
+// which one must stand there, and how much of the value that it finds is one, 0 for
+// nothing.
 type calling struct {
 	*regexp.Regexp
-	words []string
+	needs []cues
 	much  func(value string) int
 }
+
+func one(of cues) []cues { return []cues{of} }
 
 func whole(value string) int { return len(strings.TrimRight(value, ".!?\\")) }
 
@@ -125,18 +128,15 @@ func HoldsSecret(s string) bool { return strings.Contains(s, removed) || Redact(
 // It runs before a text is shown to a model and before anything is kept: on every
 // text that passes, so an expression is tried only where its words stand.
 func Redact(s string) string {
-	low := strings.ToLower(s)
-	holds := func(words []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
-	}
-	if holds(keyMarks) {
+	found := secretCues.in(s)
+	if found.any(keyCues) {
 		s = keyShapes.ReplaceAllString(s, removed)
 	}
 	if strings.Contains(s, "://") {
 		s = userInfo.ReplaceAllString(s, "$1:"+removed+"@")
 	}
 	for _, by := range called {
-		if !holds(by.words) {
+		if !found.all(by.needs) {
 			continue
 		}
 		s = by.ReplaceAllStringFunc(s, func(hit string) string {
@@ -160,7 +160,7 @@ func Redact(s string) string {
 			return run
 		})
 	}
-	if holds(ssnMarks) {
+	if found.any(ssnCues) {
 		s = ssn.ReplaceAllString(s, "${1}"+removed)
 	}
 	if digits(s) >= idDigits {
@@ -201,18 +201,22 @@ func digits(s string) (n int) {
 	return n
 }
 
-// The words of which one stands wherever an expression finds something, in lower
-// case.
 var (
-	keyMarks = []string{
-		"sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "xox", "aiza", "ya29.", "eyj", "private key", "bearer", "basic ",
+	keyCues = cues{
+		`\bsk-`, "k_live_", "k_test_", `\bakia`, `\basia`, `\bghp_`, `\bgho_`, `\bghu_`, `\bghs_`, `\bghr_`, `\bglpat-`, `\bxox`, `\baiza`, `\bya29.`, `\beyj`,
+		"private key", `\bbearer\W`, `\bauthorization\W`,
 	}
-	ssnMarks  = []string{"ssn", "social security"}
-	saidMarks = []string{
-		"passw", "passphrase", "passcode", "pwd", "secret", "token", "pin", "cvv", "otp", "api key", "api_key", "api-key", "apikey",
-		"private key", "private_key", "private-key", "privatekey", "account key", "account_key", "account-key", "accountkey",
-	}
-	hanMarks = []string{"密", "口令", "钥", "令牌", "验证码", "暗号"}
+	ssnCues   = cues{`\bssn\W`, `\bsocial security\W`}
+	tokenCues = cues{`\btoken\W`, `\btokenis`}
+	passCues  = cues{"passw", "passphrase", "passcode", "pwd"}
+	saidCues  = slices.Concat(passCues, cues{`\bpin\W`, `\bpincode`, `\bpin_`, `\bpinis`, `\bpinwas`, `\bpinare`, `\bcvv`, `\botp`},
+		spelled("api secret private account", "key", "", " ", "_", "-"),
+		spelled("client", "secret", "", " ", "_", "-"), spelled("secret", "access", "", " ", "_", "-"),
+		spelled("access auth bearer refresh api", "token", "", " ", "_", "-"))
+	phraseCues = append(spelled("seed recovery backup mnemonic secret", "phrase words", " "), "passphrase", "mnemonic", "助记词")
+	hanCues    = cues{"密码", "口令", "密钥", "秘钥", "令牌", "验证码", "暗号", "私钥"}
+
+	secretCues = newFinder(keyCues, ssnCues, saidCues, phraseCues, hanCues, tokenCues, cues{`\bpass\W`, `\bpw\W`, " is my ", " is our ", " is the "})
 )
 
 // luhn is the check sum of card numbers.
