@@ -5,15 +5,54 @@ import (
 	"strings"
 )
 
-// cues are words of which one stands wherever an expression finds something, in
-// lower case, as the expression would write them: `\b` before a word means that it
-// begins there, `\W` behind it that it ends. Every expression's cues are looked for
-// in one pass, since nearly all texts hold none.
-type cues []string
+// finder knows the words without which an expression finds nothing, its cues, and
+// looks for those of many expressions in one pass, since nearly all texts hold none.
+// A cue is written in lower case as the expression would write it: `\b` before a word
+// means that it begins there, `\W` behind it that it ends.
+type finder struct {
+	known    []cueWord
+	starting [256][]int // of the known, by their first byte in both cases
+}
+
+type cueWord struct {
+	name, word     string
+	begins, closed bool
+}
+
+// cues are some of what a finder knows.
+type cues [3]uint64
+
+func (c cues) has(i int) bool    { return c[i/64]>>(i%64)&1 == 1 }
+func (c cues) meets(d cues) bool { return c[0]&d[0]|c[1]&d[1]|c[2]&d[2] != 0 }
+
+// meetsAll says whether something of each set is there.
+func (c cues) meetsAll(sets []cues) bool {
+	return !slices.ContainsFunc(sets, func(s cues) bool { return !c.meets(s) })
+}
+
+// knows adds cues.
+func (f *finder) knows(names ...string) (out cues) {
+	for _, name := range names {
+		i := slices.IndexFunc(f.known, func(w cueWord) bool { return w.name == name })
+		if i < 0 {
+			i = len(f.known)
+			w := cueWord{name: name}
+			w.word, w.begins = strings.CutPrefix(name, `\b`)
+			w.word, w.closed = strings.CutSuffix(w.word, `\W`)
+			f.known = append(f.known, w)
+			f.starting[w.word[0]] = append(f.starting[w.word[0]], i)
+			if upper := w.word[0] - 'a' + 'A'; lower(upper) == w.word[0] && upper != w.word[0] {
+				f.starting[upper] = append(f.starting[upper], i)
+			}
+		}
+		out[i/64] |= 1 << (i % 64)
+	}
+	return out
+}
 
 // spelled are the spellings of names of two words, each of the first with each of the
 // second.
-func spelled(first, second string, between ...string) (out cues) {
+func spelled(first, second string, between ...string) (out []string) {
 	for _, a := range strings.Fields(first) {
 		for _, b := range strings.Fields(second) {
 			for _, by := range between {
@@ -24,76 +63,52 @@ func spelled(first, second string, between ...string) (out cues) {
 	return out
 }
 
-// cued says which cues of a set stand in a text.
-type cued map[string]bool
+// The letters beyond ASCII that an expression which ignores case takes for one of it.
+// For `\b` they are no letters, so that words have no bounds in a text with one.
+const longS, kelvin = "\u017f", "\u212a"
 
-func (m cued) any(of cues) bool {
-	return len(m) > 0 && slices.ContainsFunc(of, func(w string) bool { return m[w] })
-}
+var plainLetters = strings.NewReplacer(longS, "s", kelvin, "k")
 
-func (m cued) all(sets []cues) bool {
-	return !slices.ContainsFunc(sets, func(s cues) bool { return !m.any(s) })
-}
-
-// finder looks for cues by their first byte.
-type finder [256][]wanted
-
-type wanted struct {
-	name, word     string
-	begins, closed bool
-}
-
-func newFinder(sets ...cues) *finder {
-	var f finder
-	for _, name := range slices.Concat(sets...) {
-		m := wanted{name: name}
-		m.word, m.begins = strings.CutPrefix(name, `\b`)
-		m.word, m.closed = strings.CutSuffix(m.word, `\W`)
-		if of := &f[m.word[0]]; !slices.Contains(*of, m) {
-			*of = append(*of, m)
-		}
+// in finds the cues of a text.
+func (f *finder) in(text string) (out cues) {
+	bounds := true
+	if strings.Contains(text, longS) || strings.Contains(text, kelvin) {
+		text, bounds = plainLetters.Replace(text), false
 	}
-	return &f
-}
-
-// in finds the cues of a text. The result is nil where there is none.
-func (f *finder) in(text string) cued {
-	low := strings.Map(fold, text)
-	loose := strings.Contains(text, longS) || strings.Contains(text, kelvin)
-	var out cued
-	for i := range len(low) {
-		for _, m := range f[low[i]] {
-			end := i + len(m.word)
-			if !strings.HasPrefix(low[i:], m.word) || !loose && (m.begins && i > 0 && wordly(low[i-1]) || m.closed && end < len(low) && wordly(low[end])) {
+	for at := range len(text) {
+		for _, i := range f.starting[text[at]] {
+			w := &f.known[i]
+			end := at + len(w.word)
+			if end > len(text) || !matches(text[at:end], w.word) {
 				continue
 			}
-			if out == nil {
-				out = make(cued)
+			if bounds && (w.begins && at > 0 && wordly(text[at-1]) || w.closed && end < len(text) && wordly(text[end])) {
+				continue
 			}
-			out[m.name] = true
+			out[i/64] |= 1 << (i % 64)
 		}
 	}
 	return out
 }
 
-// wordly says whether a byte is of a word, as `\b` sees it.
-func wordly(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+// matches says whether a text is a word in lower case, of the same length.
+func matches(text, word string) bool {
+	for i := range len(word) {
+		if lower(text[i]) != word[i] {
+			return false
+		}
+	}
+	return true
 }
 
-// The letters beyond ASCII that an expression which ignores case takes for one of it.
-// For `\b` they are no letters, so that words have no bounds where one stands.
-const longS, kelvin = "\u017f", "\u212a"
-
-// fold is what an expression that ignores case takes a letter for.
-func fold(r rune) rune {
-	switch {
-	case 'A' <= r && r <= 'Z':
-		return r + 'a' - 'A'
-	case r == '\u017f':
-		return 's'
-	case r == '\u212a':
-		return 'k'
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
 	}
-	return r
+	return c
+}
+
+// wordly says whether a byte is of a word, as `\b` sees it.
+func wordly(c byte) bool {
+	return 'a' <= lower(c) && lower(c) <= 'z' || '0' <= c && c <= '9' || c == '_'
 }

@@ -10,7 +10,7 @@ import (
 // What an expression finds has its cues: texts are made from the expressions.
 func TestCuesStandWhereExpressionsFind(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	all := append([]calling{{Regexp: keyShapes, needs: one(keyCues)}, {Regexp: ssn, needs: one(ssnCues)}}, called...)
+	all := append([]calling{{Regexp: keyShapes, needs: []cues{keyCues}}, {Regexp: ssn, needs: []cues{ssnCues}}}, called...)
 	for i, by := range all {
 		tree, err := syntax.Parse(by.String(), syntax.Perl)
 		if err != nil {
@@ -25,7 +25,7 @@ func TestCuesStandWhereExpressionsFind(t *testing.T) {
 				continue // what stands around it isn't made
 			}
 			found++
-			if !secretCues.in(text).all(by.needs) {
+			if !secretCues.in(text).meetsAll(by.needs) {
 				t.Fatalf("expression %d finds something without its cues: %q", i, text)
 			}
 		}

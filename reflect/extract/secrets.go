@@ -32,15 +32,15 @@ var (
 	// called are secrets that people and settings call one, DB_PASSWORD and dbPassword
 	// too. The last group of each is the value.
 	called = []calling{
-		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), one(saidCues), given},
+		{regexp.MustCompile(`(?i)(?:` + secretNames + `)(?:\\*["'])?(?: (?:for|of|to)(?: [\w-]+){1,3})?\s*(?:(?:is now|is|was|are)\s*[:=]?|=|:)\s*(?:\\*["'` + "`" + `])?([^\s"'` + "`" + `,;，。；]+)`), []cues{saidCues}, given},
 		// Words that have other meanings, or no verb: the value must look random.
-		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), one(tokenCues), whole},
-		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd)(?:['’]s)?(?:\s*[:=]\s*|\s+)["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), one(passCues), mixed},
-		{regexp.MustCompile(`(?i)(?:\bpw|(?:user|login|account|mail)[^\n]{0,60}\bpass)\s*[:=]\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), one(cues{`\bpass\W`, `\bpw\W`}), mixed},
-		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []cues{{" is my ", " is our ", " is the "}, append(cues{`\bpin\W`}, passCues...)}, mixed},
-		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), one(phraseCues), inWords},
-		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), one(hanCues), whole},
-		{regexp.MustCompile(`(?:密码|口令|暗号)\s*[：:=]\s*[「“"']?([^\s，。；、「」“”"']{3,})`), one(hanCues), withDigit},
+		{regexp.MustCompile(`(?i)\btoken["']?\s*(?:is|=|:)\s*["'` + "`" + `]?([A-Za-z0-9._-]*\d[A-Za-z0-9._-]{7,})`), []cues{tokenCues}, whole},
+		{regexp.MustCompile(`(?i)(?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd)(?:['’]s)?(?:\s*[:=]\s*|\s+)["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []cues{passCues}, mixed},
+		{regexp.MustCompile(`(?i)(?:\bpw|(?:user|login|account|mail)[^\n]{0,60}\bpass)\s*[:=]\s*["'` + "`" + `]?([^\s"'` + "`" + `,;，。；]{6,})`), []cues{shortCues}, mixed},
+		{regexp.MustCompile(`(?i)([^\s"'` + "`" + `,;，。；]{4,})["'` + "`" + `]? is (?:my|our|the) (?:[\w-]+ )?(?:pass(?:word|phrase|code)|pin)\b`), []cues{mineCues, pinCues}, mixed},
+		{regexp.MustCompile(`(?i)(?:\bpassphrase|\b(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)|\bmnemonic|助记词)\s*(?:is now|is|was|are|=|:|：|是|为)?\s*["'“「]?((?:[a-z0-9]+[ -]){2,}[a-z0-9]+)`), []cues{phraseCues}, inWords},
+		{regexp.MustCompile(`(?:密码|口令|密钥|秘钥|令牌|验证码|暗号|私钥)(?:现在|改成了|改成|改为)?\s*(?:是|为|：|:|=)?\s*[「“"']?([A-Za-z0-9!@#$%^&*._+=/-]{3,})`), []cues{hanCues}, whole},
+		{regexp.MustCompile(`(?:密码|口令|暗号)\s*[：:=]\s*[「“"']?([^\s，。；、「」“”"']{3,})`), []cues{hanCues}, withDigit},
 	}
 	// idRun is what may be a Chinese citizen's number, labelled a US one.
 	idRun   = regexp.MustCompile(`\b[1-9]\d{5}(?:19|20)\d{9}[\dXx]\b`)
@@ -60,8 +60,6 @@ type calling struct {
 	needs []cues
 	much  func(value string) int
 }
-
-func one(of cues) []cues { return []cues{of} }
 
 func whole(value string) int { return len(strings.TrimRight(value, ".!?\\")) }
 
@@ -129,14 +127,14 @@ func HoldsSecret(s string) bool { return strings.Contains(s, removed) || Redact(
 // text that passes, so an expression is tried only where its words stand.
 func Redact(s string) string {
 	found := secretCues.in(s)
-	if found.any(keyCues) {
+	if found.meets(keyCues) {
 		s = keyShapes.ReplaceAllString(s, removed)
 	}
 	if strings.Contains(s, "://") {
 		s = userInfo.ReplaceAllString(s, "$1:"+removed+"@")
 	}
 	for _, by := range called {
-		if !found.all(by.needs) {
+		if !found.meetsAll(by.needs) {
 			continue
 		}
 		s = by.ReplaceAllStringFunc(s, func(hit string) string {
@@ -160,7 +158,7 @@ func Redact(s string) string {
 			return run
 		})
 	}
-	if found.any(ssnCues) {
+	if found.meets(ssnCues) {
 		s = ssn.ReplaceAllString(s, "${1}"+removed)
 	}
 	if digits(s) >= idDigits {
@@ -202,21 +200,25 @@ func digits(s string) (n int) {
 }
 
 var (
-	keyCues = cues{
+	secretCues finder
+
+	keyCues = secretCues.knows(
 		`\bsk-`, "k_live_", "k_test_", `\bakia`, `\basia`, `\bghp_`, `\bgho_`, `\bghu_`, `\bghs_`, `\bghr_`, `\bglpat-`, `\bxox`, `\baiza`, `\bya29.`, `\beyj`,
-		"private key", `\bbearer\W`, `\bauthorization\W`,
-	}
-	ssnCues   = cues{`\bssn\W`, `\bsocial security\W`}
-	tokenCues = cues{`\btoken\W`, `\btokenis`}
-	passCues  = cues{"passw", "passphrase", "passcode", "pwd"}
-	saidCues  = slices.Concat(passCues, cues{`\bpin\W`, `\bpincode`, `\bpin_`, `\bpinis`, `\bpinwas`, `\bpinare`, `\bcvv`, `\botp`},
+		"private key", `\bbearer\W`, `\bauthorization\W`)
+	ssnCues  = secretCues.knows(`\bssn\W`, `\bsocial security\W`)
+	saidCues = secretCues.knows(slices.Concat(passNames, []string{`\bpin\W`, `\bpincode`, `\bpin_`, `\bpinis`, `\bpinwas`, `\bpinare`, `\bcvv`, `\botp`},
 		spelled("api secret private account", "key", "", " ", "_", "-"),
 		spelled("client", "secret", "", " ", "_", "-"), spelled("secret", "access", "", " ", "_", "-"),
-		spelled("access auth bearer refresh api", "token", "", " ", "_", "-"))
-	phraseCues = append(spelled("seed recovery backup mnemonic secret", "phrase words", " "), "passphrase", "mnemonic", "助记词")
-	hanCues    = cues{"密码", "口令", "密钥", "秘钥", "令牌", "验证码", "暗号", "私钥"}
+		spelled("access auth bearer refresh api", "token", "", " ", "_", "-"))...)
+	tokenCues  = secretCues.knows(`\btoken\W`, `\btokenis`)
+	passCues   = secretCues.knows(passNames...)
+	shortCues  = secretCues.knows(`\bpass\W`, `\bpw\W`)
+	mineCues   = secretCues.knows(" is my ", " is our ", " is the ")
+	pinCues    = secretCues.knows(append([]string{`\bpin\W`}, passNames...)...)
+	phraseCues = secretCues.knows(append(spelled("seed recovery backup mnemonic secret", "phrase words", " "), "passphrase", "mnemonic", "助记词")...)
+	hanCues    = secretCues.knows("密码", "口令", "密钥", "秘钥", "令牌", "验证码", "暗号", "私钥")
 
-	secretCues = newFinder(keyCues, ssnCues, saidCues, phraseCues, hanCues, tokenCues, cues{`\bpass\W`, `\bpw\W`, " is my ", " is our ", " is the "})
+	passNames = []string{"passw", "passphrase", "passcode", "pwd"}
 )
 
 // luhn is the check sum of card numbers.
