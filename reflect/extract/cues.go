@@ -8,7 +8,7 @@ import (
 // finder knows the words without which an expression finds nothing, its cues, and
 // looks for those of many expressions in one pass, since nearly all texts hold none.
 // A cue is written in lower case as the expression would write it: `\b` before a word
-// means that it begins there, `\W` behind it that it ends.
+// means that it begins there, `\W` behind it that it ends. It has two bytes at least.
 type finder struct {
 	known    []cueWord
 	starting [256][]int // of the known, by their first byte in both cases
@@ -20,13 +20,20 @@ type cueWord struct {
 }
 
 // cues are some of what a finder knows.
-type cues [3]uint64
+type cues [6]uint64
 
-func (c cues) has(i int) bool    { return c[i/64]>>(i%64)&1 == 1 }
-func (c cues) meets(d cues) bool { return c[0]&d[0]|c[1]&d[1]|c[2]&d[2] != 0 }
+// meets says whether two sets have a cue in common.
+func (c *cues) meets(d cues) bool {
+	for i, w := range d {
+		if c[i]&w != 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // meetsAll says whether something of each set is there.
-func (c cues) meetsAll(sets []cues) bool {
+func (c *cues) meetsAll(sets []cues) bool {
 	return !slices.ContainsFunc(sets, func(s cues) bool { return !c.meets(s) })
 }
 
@@ -75,11 +82,15 @@ func (f *finder) in(text string) (out cues) {
 	if strings.Contains(text, longS) || strings.Contains(text, kelvin) {
 		text, bounds = plainLetters.Replace(text), false
 	}
-	for at := range len(text) {
+	for at := range len(text) - 1 {
+		if len(f.starting[text[at]]) == 0 {
+			continue
+		}
+		second := lower(text[at+1])
 		for _, i := range f.starting[text[at]] {
 			w := &f.known[i]
 			end := at + len(w.word)
-			if end > len(text) || !matches(text[at:end], w.word) {
+			if w.word[1] != second || end > len(text) || !matches(text[at:end], w.word) {
 				continue
 			}
 			if bounds && (w.begins && at > 0 && wordly(text[at-1]) || w.closed && end < len(text) && wordly(text[end])) {

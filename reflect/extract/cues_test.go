@@ -25,7 +25,7 @@ func TestCuesStandWhereExpressionsFind(t *testing.T) {
 				continue // what stands around it isn't made
 			}
 			found++
-			if !secretCues.in(text).meetsAll(by.needs) {
+			if cues := secretCues.in(text); !cues.meetsAll(by.needs) {
 				t.Fatalf("expression %d finds something without its cues: %q", i, text)
 			}
 		}

@@ -2,11 +2,12 @@ package extract
 
 import (
 	"fmt"
+	"iter"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
@@ -18,17 +19,23 @@ import (
 
 // leakRules are read once, when the first text is screened: 0.1 s, in the
 // background. Nothing changes them.
-var leakRules = sync.OnceValue(func() leaks {
+var leakRules = sync.OnceValue(func() *leaks {
 	l, err := readLeakRules()
 	if err != nil {
 		panic("extract: " + err.Error()) // a fault of the build, which every test sees
 	}
-	return l
+	return &l
 })
 
 type leaks struct {
-	rules []config.Rule
+	rules []leakRule
+	words finder              // the rules' keywords
 	allow []*config.Allowlist // for all rules
+}
+
+type leakRule struct {
+	config.Rule
+	needs cues // of which one must be there
 }
 
 func readLeakRules() (leaks, error) {
@@ -48,56 +55,94 @@ func readLeakRules() (leaks, error) {
 	out := leaks{allow: c.Allowlists}
 	for _, r := range c.Rules {
 		if r.Regex != nil && r.Path == nil { // a rule about files says nothing about talk
-			out.rules = append(out.rules, r)
+			out.rules = append(out.rules, leakRule{r, out.words.knows(r.Keywords...)})
 		}
 	}
-	slices.SortFunc(out.rules, func(a, b config.Rule) int { return strings.Compare(a.RuleID, b.RuleID) })
+	slices.SortFunc(out.rules, func(a, b leakRule) int { return strings.Compare(a.RuleID, b.RuleID) })
 	return out, nil
 }
 
-// pause is the punctuation of a sentence behind a word.
-var pause = regexp.MustCompile(`[,.)\]!?]+(?:\s|$)`)
-
 // spaced is a text as the rules know texts: source code, in which a key ends
-// at a blank or a quote and never at a comma of prose or a Chinese character.
+// at a blank or a quote and never at a comma of prose or a Chinese character. The
+// punctuation behind a word and the blank after it are two blanks.
 func spaced(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r > 0x7f {
-			return ' '
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf:
+			_, n := utf8.DecodeRuneInString(text[i:])
+			b.WriteByte(' ')
+			i += n
+		case strings.IndexByte(pauses, c) >= 0:
+			end := i + 1
+			for end < len(text) && strings.IndexByte(pauses, text[end]) >= 0 {
+				end++
+			}
+			n := blankAt(text[end:])
+			if n < 0 {
+				b.WriteString(text[i:end])
+				n = 0
+			} else {
+				b.WriteString("  ")
+			}
+			i = end + n
+		default:
+			b.WriteByte(c)
+			i++
 		}
-		return r
-	}, text)
-	return pause.ReplaceAllString(text, "  ")
+	}
+	return b.String()
 }
 
-// run is what a key can look like: no rule wants less. One of letters alone
-// has to be long, else every long word would be looked at.
-var run = regexp.MustCompile(`[\w.=+/-]{10,}`)
+const pauses = ",.)]!?"
 
-// holdsRun says whether a text may hold a run that is random: most hold none, and
-// this is quicker than looking for it by the expression.
-func holdsRun(text string) bool {
-	from, digit := 0, false
-	for i := 0; i <= len(text); i++ {
-		c := byte(' ')
-		if i < len(text) {
-			c = text[i]
-		}
-		switch {
-		case '0' <= c && c <= '9':
-			digit = true
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == '.', c == '=', c == '+', c == '/', c == '-':
-		default:
-			if n := i - from; n >= 24 || n >= 10 && digit {
-				return true
+// blankAt is how long the blank is that a text begins with, or what counts as one: 0
+// where it is empty, -1 for none.
+func blankAt(text string) int {
+	switch {
+	case text == "":
+		return 0
+	case strings.IndexByte(" \t\n\f\r", text[0]) >= 0:
+		return 1
+	case text[0] >= utf8.RuneSelf:
+		_, n := utf8.DecodeRuneInString(text)
+		return n
+	}
+	return -1
+}
+
+// runs are what can be a key, as begin and end: no rule wants fewer characters. One of
+// letters alone has to be long, else every long word would be looked at.
+func runs(text string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		from, digit := 0, false
+		for i := 0; i <= len(text); i++ {
+			c := byte(' ')
+			if i < len(text) {
+				c = text[i]
 			}
-			from, digit = i+1, false
+			switch {
+			case '0' <= c && c <= '9':
+				digit = true
+			case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == '.', c == '=', c == '+', c == '/', c == '-':
+			default:
+				if n := i - from; (n >= 24 || n >= 10 && digit) && !yield(from, i) {
+					return
+				}
+				from, digit = i+1, false
+			}
 		}
+	}
+}
+
+// holdsRun says whether a text may hold a key at all: most don't.
+func holdsRun(text string) bool {
+	for range runs(text) {
+		return true
 	}
 	return false
 }
-
-func random(s string) bool { return len(s) >= 24 || strings.ContainsAny(s, "0123456789") }
 
 // ahead of a run and after it is what a rule may want to see: "api key for the harbour is:".
 const ahead, after = 100, 30
@@ -108,20 +153,17 @@ const ahead, after = 100, 30
 func suspects(text string) []string {
 	var out []string
 	from, to := 0, 0
-	for _, at := range run.FindAllStringIndex(text, -1) {
-		if !random(text[at[0]:at[1]]) {
-			continue
-		}
-		if at[0]-ahead > to {
+	for begin, end := range runs(text) {
+		if begin-ahead > to {
 			if to > from {
 				out = append(out, text[from:to])
 			}
-			from = max(at[0]-ahead, 0)
-			if blank := strings.IndexAny(text[from:at[0]], " \n"); from > 0 && blank > 0 {
+			from = max(begin-ahead, 0)
+			if blank := strings.IndexAny(text[from:begin], " \n"); from > 0 && blank > 0 {
 				from += blank // never in the middle of a word
 			}
 		}
-		to = min(at[1]+after, len(text))
+		to = min(end+after, len(text))
 	}
 	if to > from {
 		out = append(out, text[from:to])
@@ -130,7 +172,7 @@ func suspects(text string) []string {
 }
 
 // redact takes out what the rules find.
-func (l leaks) redact(text string) string {
+func (l *leaks) redact(text string) string {
 	for _, piece := range suspects(spaced(text)) {
 		for _, secret := range l.find(piece) {
 			text = strings.ReplaceAll(text, secret, removed)
@@ -140,15 +182,16 @@ func (l leaks) redact(text string) string {
 }
 
 // find lists the secrets in a piece of text.
-func (l leaks) find(text string) []string {
+func (l *leaks) find(text string) []string {
 	var out []string
-	low := strings.ToLower(text)
-	for _, r := range l.rules {
-		if len(r.Keywords) > 0 && !slices.ContainsFunc(r.Keywords, func(k string) bool { return strings.Contains(low, k) }) {
+	found := l.words.in(text)
+	for i := range l.rules {
+		r := &l.rules[i]
+		if len(r.Keywords) > 0 && !found.meets(r.needs) {
 			continue
 		}
 		for _, m := range r.Regex.FindAllStringSubmatch(text, -1) {
-			secret := secretOf(r, m)
+			secret := secretOf(r.Rule, m)
 			if strings.TrimSpace(secret) == "" || strings.Contains(secret, removed) || r.Entropy > 0 && entropy(secret) <= r.Entropy ||
 				allowed(l.allow, secret, m[0], text) || allowed(r.Allowlists, secret, m[0], text) {
 				continue

@@ -51,3 +51,16 @@ func BenchmarkRedact(b *testing.B) {
 		})
 	}
 }
+
+// A long text is read in pieces; a secret is found wherever they end.
+func TestSecretsBetweenPieces(t *testing.T) {
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n", 300) + "-----END PRIVATE KEY-----"
+	for _, secret := range []string{"the password is:\n\n   Walnut7Harbor,", "Authorization:\n Basic d2FsbnV0OmhhcmJvcg==", "token =\n8f14e45fceea167a5a36", key} {
+		for at := pieceLeast - 2*reach; at < pieceLeast+2*reach; at += 9 {
+			text := strings.Repeat("a", at%64) + "\n" + strings.Repeat(strings.Repeat("b", 63)+"\n", at/64) + secret + "\n" + strings.Repeat("quiet words\n", 500)
+			if got := Redact(text); !strings.Contains(got, removed) || strings.Contains(got, "Walnut7") || strings.Contains(got, "d2Fsb") || strings.Contains(got, "8f14e") || strings.Contains(got, "MIIE") {
+				t.Fatalf("%d bytes before: %.60q is still there", at, secret)
+			}
+		}
+	}
+}

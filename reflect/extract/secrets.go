@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // removed stands where a secret stood.
@@ -126,6 +127,31 @@ func HoldsSecret(s string) bool { return strings.Contains(s, removed) || Redact(
 // It runs before a text is shown to a model and before anything is kept: on every
 // text that passes, so an expression is tried only where its words stand.
 func Redact(s string) string {
+	s = inPieces(s, said)
+	if n := digitRun(s); n >= cardDigits {
+		s = cardRun.ReplaceAllStringFunc(s, func(run string) string {
+			if luhn(run) {
+				return removed
+			}
+			return run
+		})
+		if n >= idDigits {
+			s = idRun.ReplaceAllStringFunc(s, func(run string) string {
+				if citizen(run) {
+					return removed
+				}
+				return run
+			})
+		}
+	}
+	if !holdsRun(s) {
+		return s
+	}
+	return leakRules().redact(s)
+}
+
+// said takes out what is called a secret, and what begins as one.
+func said(s string) string {
 	found := secretCues.in(s)
 	if found.meets(keyCues) {
 		s = keyShapes.ReplaceAllString(s, removed)
@@ -150,29 +176,65 @@ func Redact(s string) string {
 			return hit[:at[2]] + removed + value[n:] + hit[at[3]:]
 		})
 	}
-	if digits(s) >= cardDigits {
-		s = cardRun.ReplaceAllStringFunc(s, func(run string) string {
-			if luhn(run) {
-				return removed
-			}
-			return run
-		})
-	}
 	if found.meets(ssnCues) {
 		s = ssn.ReplaceAllString(s, "${1}"+removed)
 	}
-	if digits(s) >= idDigits {
-		s = idRun.ReplaceAllStringFunc(s, func(run string) string {
-			if citizen(run) {
-				return removed
-			}
-			return run
-		})
+	return s
+}
+
+// Long texts are read in pieces of so many bytes at least, each by the expressions
+// whose cues it has. None reaches further than that behind its cue and over the end of
+// a line; a private key may.
+const pieceLeast, reach = 2 << 10, 256
+
+// inPieces does something to the pieces of a text, which end with a line.
+func inPieces(s string, do func(string) string) string {
+	if len(s) <= 2*pieceLeast {
+		return do(s)
 	}
-	if !holdsRun(s) {
-		return s
+	var b strings.Builder
+	for s != "" {
+		n := cut(s)
+		b.WriteString(do(s[:n]))
+		s = s[n:]
 	}
-	return leakRules().redact(s)
+	return b.String()
+}
+
+func cut(s string) int {
+	n := pieceLeast
+	for len(s) > 2*pieceLeast {
+		line := strings.IndexByte(s[n:], '\n')
+		if line < 0 {
+			break
+		}
+		n += line + 1
+		if secretCues.in(s[n-reach:n]) != (cues{}) {
+			continue
+		}
+		if strings.Contains(s[:n], "PRIVATE KEY") {
+			break
+		}
+		return n
+	}
+	return len(s)
+}
+
+// digitRun is the most digits between which nothing stands but what may stand between
+// those of a card's number, or a little more.
+func digitRun(s string) (most int) {
+	n, last := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			n, last = n+1, i
+			most = max(most, n)
+		case c >= utf8.RuneSelf && i-last <= 3, (c == ' ' || c == '.' || c == '-') && i-last == 1:
+		default:
+			n = 0
+		}
+	}
+	return most
 }
 
 // How many digits a card's number and a citizen's have at least.
@@ -213,7 +275,7 @@ var (
 	tokenCues  = secretCues.knows(`\btoken\W`, `\btokenis`)
 	passCues   = secretCues.knows(passNames...)
 	shortCues  = secretCues.knows(`\bpass\W`, `\bpw\W`)
-	mineCues   = secretCues.knows(" is my ", " is our ", " is the ")
+	mineCues   = secretCues.knows(`\bis my `, `\bis our `, `\bis the `)
 	pinCues    = secretCues.knows(append([]string{`\bpin\W`}, passNames...)...)
 	phraseCues = secretCues.knows(append(spelled("seed recovery backup mnemonic secret", "phrase words", " "), "passphrase", "mnemonic", "助记词")...)
 	hanCues    = secretCues.knows("密码", "口令", "密钥", "秘钥", "令牌", "验证码", "暗号", "私钥")
