@@ -58,18 +58,23 @@ func (s *Store) UseCopy(tenant string, sc store.Scope) {
 	})
 }
 
-// keepCopies writes when copies were used.
+// keepCopies writes when copies were used. The use of a scope of which nothing was
+// ever kept is forgotten when it rests.
 func (s *Store) keepCopies(h *handle) error {
 	return s.locked(h, func(t *tx) error {
 		fresh := map[place]copyRecord{}
-		s.mu.RLock()
+		s.mu.Lock()
 		for at, c := range s.mem.copies {
-			if _, known := s.mem.scopes[at]; c.fresh && known {
+			_, known := s.mem.scopes[at]
+			switch {
+			case !known && s.now().Sub(c.Used) >= copyRest:
+				delete(s.mem.copies, at)
+			case known && c.fresh:
 				c.fresh = false
 				fresh[at] = c
 			}
 		}
-		s.mu.RUnlock()
+		s.mu.Unlock()
 		for at, c := range fresh {
 			if err := t.room(512, 1); err != nil {
 				return err

@@ -74,3 +74,22 @@ func TestDropCopy(t *testing.T) {
 		t.Errorf("copies after a restart: %+v", copies)
 	}
 }
+
+// Of users who come once and of whom nothing is kept nothing stays in memory.
+func TestUseOfNothingIsForgotten(t *testing.T) {
+	t.Parallel()
+	c, all, _ := newFleet(t, 1)
+	a := all[0]
+	put(t, a.Store, written("tea"))
+	a.UseCopy("acme", ann.Scope())
+	a.UseCopy("acme", store.UserScope("passer-by"))
+	c.add(2 * copyRest)
+	if err := a.with(a.keepCopies); err != nil {
+		t.Fatal(err)
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if len(a.mem.copies) != 1 {
+		t.Errorf("the use of %d scopes is kept, want that of one", len(a.mem.copies))
+	}
+}
