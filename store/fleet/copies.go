@@ -178,8 +178,10 @@ func (f *Fleet) countLeft(ctx context.Context) {
 // directory's own rest.
 const inUse = 70 * time.Second
 
-// makeRoom drops the scopes that were used longest ago until the copy is within
-// its bound. One with changes that aren't delivered stays.
+// makeRoom lets go of the scopes that nobody has asked about for long: they aren't
+// followed any more, and when somebody does ask again they are brought up to date. Of
+// the others it drops those that were used longest ago until the copy is within its
+// bound. One with changes that aren't delivered stays.
 func (f *Fleet) makeRoom(ctx context.Context) {
 	f.countLeft(ctx)
 	type one struct {
@@ -193,6 +195,12 @@ func (f *Fleet) makeRoom(ctx context.Context) {
 	var total int64
 	whole := 0
 	for k, s := range c.scopes {
+		if s.load == nil && f.cfg.Now().Sub(s.used) > f.cfg.Idle {
+			s.whole = false
+			if s.bytes == 0 {
+				delete(c.scopes, k)
+			}
+		}
 		if s.whole {
 			whole++
 		}

@@ -43,7 +43,7 @@ type Config struct {
 	Most     int           // memories of a scope up to which it is held here; default 20,000
 	Poll     time.Duration // between two looks at a tenant's changes; default 1 s
 	Fresh    time.Duration // how old a look may be for the copy to stand for the truth; default 5 s
-	Idle     time.Duration // a tenant that nobody asked about for so long isn't followed; default 10 min
+	Idle     time.Duration // a tenant or a scope that nobody asked about for so long isn't followed; default 10 min
 	Patience time.Duration // how long a copy may lag behind for reflection to wait for the shared store; default 2 min
 	Now      func() time.Time
 	Log      *slog.Logger

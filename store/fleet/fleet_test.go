@@ -377,3 +377,53 @@ func TestAStoreThatTakesNothingIsStillRead(t *testing.T) {
 	until(t, "what waited arrives", func() bool { return a.delivered() && patient.delivered() })
 	until(t, "nothing is told any more", func() bool { why, _ := a.f.Refused(); return why == "" })
 }
+
+// A scope that nobody asks about for long isn't followed any more. One of which nothing
+// is here is forgotten; another is brought up to date when it is used again, by what
+// has changed alone.
+func TestARestingScopeIsntFollowed(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	var ahead atomic.Int64
+	const idle = 10 * time.Minute
+	a, b := join(t, c, Config{}), join(t, c, Config{Idle: idle, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	followed := func(sc store.Scope) bool {
+		b.f.copies.mu.Lock()
+		defer b.f.copies.mu.Unlock()
+		s := b.f.copies.scopes[scopeKey{ann.Tenant, sc}]
+		return s != nil && s.whole
+	}
+	a.write(staging)
+	until(t, "it is delivered", a.delivered)
+	passer, regular := store.UserScope("passer-by"), store.UserScope("regular")
+	for _, sc := range []store.Scope{ann.Scope(), passer, regular} {
+		if !b.f.Refresh(t.Context(), ann.Tenant, sc) {
+			t.Fatalf("%s can't be brought here", sc)
+		}
+	}
+	ahead.Add(int64(idle / 2))
+	b.f.touch(ann.Tenant, []store.Scope{regular})
+	ahead.Add(int64(idle/2 + time.Minute))
+	until(t, "what rests isn't followed", func() bool { return !followed(ann.Scope()) && !followed(passer) })
+	if !followed(regular) {
+		t.Error("a scope in use isn't followed")
+	}
+	until(t, "a passer-by is forgotten", func() bool {
+		b.f.copies.mu.Lock()
+		defer b.f.copies.mu.Unlock()
+		return b.f.copies.scopes[scopeKey{ann.Tenant, passer}] == nil && len(b.f.copies.scopes) == 2
+	})
+	a.write(billing)
+	until(t, "the change is delivered", a.delivered)
+	loads := c.count("load")
+	until(t, "it is up to date again", func() bool {
+		b.f.touch(ann.Tenant, []store.Scope{ann.Scope()})
+		return b.f.fresh(ann.Tenant, []store.Scope{ann.Scope()})
+	})
+	if got := b.texts(); !slices.Equal(got, []string{billing, staging}) {
+		t.Errorf("held %q", got)
+	}
+	if n := c.count("load"); n != loads {
+		t.Errorf("the scope was loaded whole, %d times", n-loads)
+	}
+}

@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hindsight/store"
@@ -16,8 +18,14 @@ func (f *Fleet) load(ctx context.Context, k scopeKey) {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
 	start := f.cfg.Now()
-	bytes, direct, err := f.copyScope(ctx, k)
 	c := &f.copies
+	c.mu.Lock()
+	had := int64(0)
+	if s := c.scopes[k]; s != nil {
+		had = s.bytes
+	}
+	c.mu.Unlock()
+	bytes, direct, err := f.copyScope(ctx, k, had)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.scopes[k]
@@ -44,9 +52,10 @@ func (f *Fleet) load(ctx context.Context, k scopeKey) {
 	s.load = nil
 }
 
-// copyScope takes over what was forgotten in a scope, then its memories, page by
-// page, then sees to those that only this sidecar has.
-func (f *Fleet) copyScope(ctx context.Context, k scopeKey) (bytes int64, direct bool, err error) {
+// copyScope takes over what was forgotten in a scope, then its memories, then sees to
+// those that only this sidecar has. had is what the copy held when it was followed
+// last; of such a one only what has changed meanwhile is fetched.
+func (f *Fleet) copyScope(ctx context.Context, k scopeKey, had int64) (bytes int64, direct bool, err error) {
 	if on, _ := f.remote.State(); !on {
 		return 0, false, errAway
 	}
@@ -61,26 +70,68 @@ func (f *Fleet) copyScope(ctx context.Context, k scopeKey) (bytes int64, direct 
 		return 0, false, fmt.Errorf("read what was forgotten: %w", err)
 	}
 	there := map[string]bool{}
-	for after := ""; ; {
-		ms, next, err := f.remote.Load(ctx, k.tenant, k.scope, after, page)
-		if err != nil {
-			return 0, false, fmt.Errorf("load a scope: %w", err)
-		}
+	take := func(ms []store.SharedMemory) error {
 		for _, m := range ms {
 			there[m.Memory.ID] = true
 			bytes += size(m)
 		}
-		if len(ms) > 0 {
-			if err := f.local.AbsorbMemories(ctx, ms); err != nil {
-				return 0, false, err
-			}
+		if len(ms) == 0 {
+			return nil
 		}
-		if next == "" {
-			break
+		return f.local.AbsorbMemories(ctx, ms)
+	}
+	if had > 0 {
+		bytes = had
+		err = f.fetchChanged(ctx, k, there, take)
+	} else {
+		err = f.fetchAll(ctx, k, take)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("load a scope: %w", err)
+	}
+	return bytes, false, f.shipMissing(ctx, k, there)
+}
+
+func (f *Fleet) fetchAll(ctx context.Context, k scopeKey, take func([]store.SharedMemory) error) error {
+	for after := ""; ; {
+		ms, next, err := f.remote.Load(ctx, k.tenant, k.scope, after, page)
+		if err != nil {
+			return err
+		}
+		if err := take(ms); err != nil || next == "" {
+			return err
 		}
 		after = next
 	}
-	return bytes, false, f.shipMissing(ctx, k, there)
+}
+
+// fetchChanged fetches what differs from what is here, and notes in there what the
+// shared store has.
+func (f *Fleet) fetchChanged(ctx context.Context, k scopeKey, there map[string]bool, take func([]store.SharedMemory) error) error {
+	stamps, err := f.remote.Changed(ctx, k.tenant, []store.Scope{k.scope}, time.Time{})
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, s := range stamps {
+		there[s.ID] = true
+		switch m, err := f.local.Memory(ctx, s.ID); {
+		case err != nil && !errors.Is(err, store.ErrNotFound):
+			return err
+		case err != nil || m.Digest() != s.Digest:
+			differ = append(differ, s.ID)
+		}
+	}
+	for some := range slices.Chunk(differ, batch) {
+		ms, err := f.remote.Memories(ctx, k.tenant, k.scope, some)
+		if err != nil {
+			return err
+		}
+		if err := take(ms); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shipMissing enqueues again what is here and not there: it was lost on the way,
