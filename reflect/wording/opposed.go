@@ -51,7 +51,7 @@ func Opposed(text, evidence string) bool {
 var (
 	// unmeant finds what a sentence names only to say that it isn't meant.
 	unmeant = regexp.MustCompile(`[,;(]\s*(?:and |but )?(?:not|never) (?:on |in |at |to |an? |the )?([^,.;()!]{2,24})|\b(?:instead of|rather than) (?:using |use )?(?:an? |the )?([^,.;()!]{2,24}?)(?:[,.;()!]| in | on | at | for |$)` +
-		`|(?:而不是|而非|不再用|不再使用|不用|别[^,.;]{0,4}成|不要[^,.;]{0,4}成)([^,.;()!了]{1,12})`)
+		`|(?:而不是|[,;]\s*不是|而非|不再用|不再使用|不用|别[^,.;]{0,4}成|不要[^,.;]{0,4}成)([^,.;()!了]{1,12})`)
 	// beside is what a part rules out behind what it affirms.
 	beside = regexp.MustCompile(`\b(?:instead of|rather than|unlike|not)\b.*$|(?:而不是|而非).*$`)
 	former = regexp.MustCompile(`\b(?:formerly|previously|former|ex|until|used to|left|was|were|had|\p{L}+ed)\b|以前|之前|原来|曾|过|到`)
@@ -63,7 +63,7 @@ var (
 	}{
 		{regexp.MustCompile(`\bfrom ([^,.;]{2,30}?) to ([^,.;]{2,40})`), 1},
 		{regexp.MustCompile(`\bto ([^,.;]{2,30}?) from ([^,.;]{2,40})`), 2},
-		{regexp.MustCompile(`从([^,.;]{1,12}?)(?:搬|换|改|迁移?|切换?|转|升级?|降级?|调整?|移)(?:到|成|为|至|去|来|用)+了?([^,.;]{1,16})`), 1},
+		{regexp.MustCompile(`[从由]([^,.;]{1,12}?)(?:搬|换|改|迁移?|切换?|转|升级?|降级?|调整?|移)(?:到|成|为|至|去|来|用)+了?([^,.;]{1,16})`), 1},
 	}
 )
 
@@ -74,7 +74,7 @@ var (
 func Reversed(text, evidence string) bool {
 	t, e := Plain(text), Plain(evidence)
 	for _, m := range unmeant.FindAllStringSubmatch(e, -1) {
-		if not := strings.TrimSpace(m[1] + m[2] + m[3]); Weight(not) >= 2 && polarity(t, not) == affirmed && polarity(e, not) == denied {
+		if not := strings.TrimSpace(m[1] + m[2] + m[3]); Weight(not) >= 2 && polarity(t, not) == affirmed && polarity(e, not) == denied && !leaves(t, not) {
 			return true
 		}
 	}
@@ -92,6 +92,28 @@ func Reversed(text, evidence string) bool {
 	}
 	return raised && lowered || movedBack(t, e) || exchanged(text, evidence)
 }
+
+// gone is said of what was the case, rightly or wrongly, and is no longer.
+var gone = regexp.MustCompile(`\b(?:formerly|previously|former|originally|earlier|used to|was|were|had been|incorrect\w*|mistaken\w*|wrong\w*|erroneous\w*)\b|以前|之前|原来|原先|曾|误|错`)
+
+// leaves says whether a text names something only as what was before: "from 9090 to
+// 9191", "was wrongly given as 9090".
+func leaves(t, name string) bool {
+	for _, f := range moves {
+		for _, m := range f.re.FindAllStringSubmatch(t, -1) {
+			left, came := alike(m[f.left], name), alike(m[3-f.left], name)
+			if left != came {
+				return left
+			}
+		}
+	}
+	p := partOf(t, name)
+	before, _, _ := strings.Cut(p, name)
+	return gone.MatchString(p) && !strings.Contains(" "+before, " to ") && !is.MatchString(before)
+}
+
+// is says that something is the case now.
+var is = regexp.MustCompile(`\b(?:is|are|now|became|becomes)\b|现在|改[为成]|变[为成]`)
 
 // mentioned are the names of a text; in a Chinese one every word in Latin script
 // is one.
