@@ -19,7 +19,7 @@ type cueWord struct {
 	begins, closed bool
 }
 
-// cues are some of what a finder knows.
+// cues are some of what a finder knows, 384 at most.
 type cues [6]uint64
 
 // meets says whether two sets have a cue in common.
