@@ -50,7 +50,8 @@ func TestDocumentsRun(t *testing.T) {
 func isRun(b documents.Block) bool { return b.Language == "sh" && b.NotRun == "" }
 
 // prelude lets a page be read from top to bottom in one shell: `hindsight serve`
-// goes on in the background once it is ready, and the one before it is stopped.
+// goes on in the background once it is ready and has tried its embedder, and the one
+// before it is stopped.
 const prelude = `exec 2>&1
 set -eo pipefail
 server=
@@ -66,7 +67,7 @@ hindsight() {
   log=$(mktemp)
   command hindsight "$@" >"$log" 2>&1 &
   server=$!
-  until grep -q 'ready: proxy' "$log"; do
+  until grep -q 'ready: proxy' "$log" && { [ "$HINDSIGHT_EMBEDDER" = none ] || grep -qE 'recall (by vectors is on|goes by words)' "$log"; }; do
     if ! kill -0 $server 2>/dev/null; then
       local code=0
       wait $server || code=$?
