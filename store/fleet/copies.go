@@ -110,21 +110,26 @@ func (c *copies) loading(k scopeKey) <-chan struct{} {
 	return nil
 }
 
-// due lists the tenants to be looked at, and lets go of those that nobody has
-// asked about for long: their scopes are loaded anew when somebody does.
+// due lists the tenants to be looked at, and lets go of the tenants and scopes that
+// nobody has asked about for long: they aren't followed any more, and a scope is
+// brought up to date when somebody does ask.
 func (f *Fleet) due(now time.Time) []string {
 	c := &f.copies
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for k, s := range c.scopes { // a tenant is used whenever a scope of it is
+		if s.load != nil || now.Sub(s.used) <= f.cfg.Idle {
+			continue
+		}
+		s.whole = false
+		if s.bytes == 0 {
+			delete(c.scopes, k)
+		}
+	}
 	var out []string
 	for name, t := range c.tenants {
 		if now.Sub(t.used) > f.cfg.Idle && !t.looking {
 			delete(c.tenants, name)
-			for k, s := range c.scopes {
-				if k.tenant == name && s.load == nil {
-					s.whole = false
-				}
-			}
 			continue
 		}
 		if !t.looking && now.Sub(t.good) >= f.cfg.Poll {
@@ -178,10 +183,8 @@ func (f *Fleet) countLeft(ctx context.Context) {
 // directory's own rest.
 const inUse = 70 * time.Second
 
-// makeRoom lets go of the scopes that nobody has asked about for long: they aren't
-// followed any more, and when somebody does ask again they are brought up to date. Of
-// the others it drops those that were used longest ago until the copy is within its
-// bound. One with changes that aren't delivered stays.
+// makeRoom drops the scopes that were used longest ago until the copy is within
+// its bound. One with changes that aren't delivered stays.
 func (f *Fleet) makeRoom(ctx context.Context) {
 	f.countLeft(ctx)
 	type one struct {
@@ -195,12 +198,6 @@ func (f *Fleet) makeRoom(ctx context.Context) {
 	var total int64
 	whole := 0
 	for k, s := range c.scopes {
-		if s.load == nil && f.cfg.Now().Sub(s.used) > f.cfg.Idle {
-			s.whole = false
-			if s.bytes == 0 {
-				delete(c.scopes, k)
-			}
-		}
 		if s.whole {
 			whole++
 		}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -267,26 +266,20 @@ func (f *Fleet) lookAtMemories(ctx context.Context, tenant string, scopes []stor
 		if !mine[s.Scope] || !f.news(tenant, s.ID, s.Digest) {
 			continue
 		}
-		m, err := f.local.Memory(ctx, s.ID)
-		if err == nil && m.Digest() == s.Digest {
-			continue
-		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		same, err := f.isHere(ctx, s)
+		if err != nil {
 			f.forget(tenant, []string{s.ID})
 			return err
 		}
-		by[s.Scope] = append(by[s.Scope], s.ID)
+		if !same {
+			by[s.Scope] = append(by[s.Scope], s.ID)
+		}
 	}
 	for sc, ids := range by {
-		for some := range slices.Chunk(ids, batch) {
-			ms, err := f.remote.Memories(ctx, tenant, sc, some)
-			if err == nil {
-				err = f.local.AbsorbMemories(ctx, ms)
-			}
-			if err != nil {
-				f.forget(tenant, ids)
-				return err
-			}
+		err := f.fetchByID(ctx, scopeKey{tenant, sc}, ids, func(ms []store.SharedMemory) error { return f.local.AbsorbMemories(ctx, ms) })
+		if err != nil {
+			f.forget(tenant, ids)
+			return err
 		}
 	}
 	c := &f.copies

@@ -115,14 +115,29 @@ func (f *Fleet) fetchChanged(ctx context.Context, k scopeKey, there map[string]b
 	var differ []string
 	for _, s := range stamps {
 		there[s.ID] = true
-		switch m, err := f.local.Memory(ctx, s.ID); {
-		case err != nil && !errors.Is(err, store.ErrNotFound):
+		same, err := f.isHere(ctx, s)
+		if err != nil {
 			return err
-		case err != nil || m.Digest() != s.Digest:
+		}
+		if !same {
 			differ = append(differ, s.ID)
 		}
 	}
-	for some := range slices.Chunk(differ, batch) {
+	return f.fetchByID(ctx, k, differ, take)
+}
+
+// isHere says whether a memory is here in the form of its stamp.
+func (f *Fleet) isHere(ctx context.Context, s store.Stamp) (bool, error) {
+	m, err := f.local.Memory(ctx, s.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && m.Digest() == s.Digest, err
+}
+
+// fetchByID hands over memories of a scope, some at a time.
+func (f *Fleet) fetchByID(ctx context.Context, k scopeKey, ids []string, take func([]store.SharedMemory) error) error {
+	for some := range slices.Chunk(ids, batch) {
 		ms, err := f.remote.Memories(ctx, k.tenant, k.scope, some)
 		if err != nil {
 			return err
