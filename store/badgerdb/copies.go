@@ -63,18 +63,18 @@ func (s *Store) UseCopy(tenant string, sc store.Scope) {
 func (s *Store) keepCopies(h *handle) error {
 	return s.locked(h, func(t *tx) error {
 		fresh := map[place]copyRecord{}
-		s.mu.Lock()
-		for at, c := range s.mem.copies {
-			_, known := s.mem.scopes[at]
-			switch {
-			case !known && s.now().Sub(c.Used) >= copyRest:
-				delete(s.mem.copies, at)
-			case known && c.fresh:
-				c.fresh = false
-				fresh[at] = c
+		s.mirror(func(st *state) {
+			for at, c := range st.copies {
+				_, known := st.scopes[at]
+				switch {
+				case !known && s.now().Sub(c.Used) >= copyRest:
+					delete(st.copies, at)
+				case known && c.fresh:
+					c.fresh = false
+					fresh[at] = c
+				}
 			}
-		}
-		s.mu.Unlock()
+		})
 		for at, c := range fresh {
 			if err := t.room(512, 1); err != nil {
 				return err
