@@ -109,11 +109,11 @@ func leaves(t, name string) bool {
 	}
 	p := partOf(t, name)
 	before, _, _ := strings.Cut(p, name)
-	return gone.MatchString(p) && !strings.Contains(" "+before, " to ") && !is.MatchString(before)
+	return gone.MatchString(p) && !strings.Contains(" "+before, " to ") && !standing.MatchString(before)
 }
 
-// is says that something is the case now.
-var is = regexp.MustCompile(`\b(?:is|are|now|became|becomes)\b|现在|改[为成]|变[为成]`)
+// standing says that something is the case now.
+var standing = regexp.MustCompile(`\b(?:is|are|now|became|becomes)\b|现在|改[为成]|变[为成]`)
 
 // mentioned are the names of a text; in a Chinese one every word in Latin script
 // is one.
